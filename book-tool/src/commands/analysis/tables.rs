@@ -28,8 +28,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = *END_TABLE_PIECES.end(), value_name = "N",
         value_parser = clap::value_parser!(u8).range(2..=7))]
     pieces: u8,
-    /// File to write
-    #[arg(long, value_name = "FILE")]
+    /// File to write, or a folder for it
+    #[arg(long, value_name = "PATH")]
     out: PathBuf,
 }
 
@@ -40,21 +40,25 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         args.variant
     );
     refuse_stdout(&args.out)?;
+    let mut path = args.out.clone();
+    if path.is_dir() {
+        path.push(format!("{}-{}.tables", args.variant, args.pieces));
+    }
     ensure!(
-        !args.out.exists(),
+        !path.exists(),
         "{} is there already; remove it, or name another file",
-        shown(&args.out)
+        shown(&path)
     );
-    let place = || format!("cannot write {}", shown(&args.out));
-    check_place(&args.out).with_context(place)?;
+    let place = || format!("cannot write {}", shown(&path));
+    check_place(&path).with_context(place)?;
     let (begun, mut most) = (Instant::now(), 0);
     let bytes = build_end_tables(args.pieces, &mut |one, other, longest| {
         most = most.max(longest);
         let seconds = begun.elapsed().as_secs_f64();
         eprintln!("{one} against {other}: {longest} plies to a capture at most, {seconds:.1} s");
     });
-    write_whole(&args.out, &bytes, Readers::Usual).with_context(place)?;
-    let (file, length) = (shown(&args.out), bytes.len());
+    write_whole(&path, &bytes, Readers::Usual).with_context(place)?;
+    let (file, length) = (shown(&path), bytes.len());
     writeln!(
         out,
         "{file}: {length} bytes, for limits from {most} plies on"

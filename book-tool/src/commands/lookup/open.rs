@@ -55,9 +55,9 @@ pub(crate) struct Args {
     /// would
     #[arg(long, value_name = "DIR")]
     site: Option<PathBuf>,
-    /// Port of the page [default: 7616, or any free one]
-    #[arg(long, value_name = "PORT")]
-    port: Option<u16>,
+    /// Address of the page on this machine, or its port [default: 7616, or any free port]
+    #[arg(long, alias = "port", value_name = "ADDRESS", value_parser = own_address)]
+    http: Option<SocketAddr>,
     /// Prints the address and opens no browser
     #[arg(long)]
     no_browser: bool,
@@ -198,22 +198,36 @@ impl Args {
 
     /// Opens the socket of the page.
     async fn listen(&self) -> Result<Listener> {
-        let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let taken = |error: &anyhow::Error| {
             let cause = error.downcast_ref::<std::io::Error>();
             cause.is_some_and(|cause| cause.kind() == ErrorKind::AddrInUse)
         };
-        let bind = async |port| -> Result<Listener> {
-            let socket = tokio::net::TcpListener::bind(at(port)).await?;
+        let bind = async |address: SocketAddr| -> Result<Listener> {
+            let socket = tokio::net::TcpListener::bind(address).await?;
             Ok(Listener::new(socket, None, MAX_CONNECTIONS)?)
         };
-        let port = self.port.unwrap_or(PORT);
-        match bind(port).await {
-            Err(error) if self.port.is_none() && taken(&error) => bind(0).await,
+        let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let address = self.http.unwrap_or(at(PORT));
+        match bind(address).await {
+            Err(error) if self.http.is_none() && taken(&error) => bind(at(0)).await,
             bound => bound,
         }
-        .with_context(|| format!("cannot listen on {}; --port says where else", at(port)))
+        .with_context(|| format!("cannot listen on {address}; --http says where else"))
     }
+}
+
+/// Reads an address on this machine, or a port.
+fn own_address(text: &str) -> Result<SocketAddr, String> {
+    let address = match text.parse() {
+        Ok(port) => SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        Err(_) => text
+            .parse()
+            .map_err(|_| "write an address, as 127.0.0.1:7616, or a port up to 65535")?,
+    };
+    if !address.ip().is_loopback() {
+        return Err("the page is on this machine alone; `kagetsu serve` shows it to others".into());
+    }
+    Ok(address)
 }
 
 impl Args {

@@ -66,7 +66,7 @@ impl Book {
         self.store.range(&[ANNOTATED], &[ANNOTATED]).map(|row| {
             let (key, bytes) = row?;
             let known = Id::at_end(&key).zip(decode(&key, &bytes));
-            known.ok_or_else(|| BookError::Entry("annotations"))
+            known.ok_or(BookError::Entry("annotations"))
         })
     }
 

@@ -3,6 +3,7 @@
 use anyhow::Context;
 use kagetsu_api::{ResultsJson, ValueJson};
 use kagetsu_book::Choice;
+use kagetsu_compiled::outweighs_search;
 use kagetsu_game::{Move, Notation, Position};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -27,7 +28,8 @@ use crate::view::View;
 /// sqrt(p(1-p)/(n+4)). The bound b counts as 200 ln(b/(1-b)) centi-units; --by both takes the mean
 /// of that and the value.
 ///
-/// The exit code is 1 if the book has no move, or ends too soon after it (--before-edge).
+/// The exit code is 1 if the book has no move, searched too little behind it (--min-nodes), or ends
+/// too soon after it (--before-edge).
 ///
 /// Example: kagetsu pick --book h8.book --variant freestyle-15 --moves h8 --temperature 20 --seed 7
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema, clap::Args)]
@@ -45,6 +47,10 @@ pub struct PickView {
     #[arg(long, default_value_t, value_name = "N")]
     #[schema(inline)]
     min_depth: Ranged<0, 0, 255>,
+    /// Picks no unproven move unless the book's searches behind it visited N positions together
+    #[arg(long, default_value_t, value_name = "N")]
+    #[schema(inline)]
+    min_nodes: Ranged<0, 0, { u32::MAX }>,
     /// Skips moves more than N centi-units worse than the best
     #[arg(long, value_name = "N")]
     margin: Option<u16>,
@@ -144,6 +150,15 @@ impl View for PickView {
                 format!("the book has no move for {at}")
             }));
         };
+        let least = options.min_nodes.get();
+        let lookup = |at: &Position| source.lookup(at);
+        if !outweighs_search((at, verdict), source.entry_nodes(), least.into(), lookup)? {
+            let name = at.write_move(*m);
+            return Err(ViewError::Nothing(format!(
+                "the book's searches behind {name} visited fewer than {least} positions; \
+                 --min-nodes leaves it out"
+            )));
+        }
         let most = options.before_edge.get();
         let plies = plies_behind(source, at, *m, most)?;
         if plies < most {

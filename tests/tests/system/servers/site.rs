@@ -425,7 +425,13 @@ fn site_shows_what_a_second_export_changed() {
     world.export(&world.wasm, &world.book, "");
     let again = world.export(&world.wasm, &world.book, "");
     assert!(again.stdout.contains(" 0 of them new"), "{again:?}");
-    let open = ["open", text(&world.site), "--no-browser", "--port", "0"];
+    let open = [
+        "open",
+        text(&world.site),
+        "--no-browser",
+        "--http",
+        "127.0.0.1:0",
+    ];
     let ranged = FileServer::of(&mut Program::Kagetsu.command(&open));
     for (server, positions) in [(ranged, 4), (FileServer::start(&world.site), 5)] {
         let address = server.1.clone();
