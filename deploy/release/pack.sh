@@ -83,7 +83,7 @@ for engine in "${engines[@]}"; do
     cp "$whole/$engine$ending" "$work/$name/"
     cp deploy/release/engine.toml "$work/$name/$engine.toml"
 done
-cp books/swap2-freestyle-15.kbk deploy/release/swap2.kbk "$work/$name/"
-sed -i.bak 's/^# book.*/book = ["swap2-freestyle-15.kbk", "swap2.kbk"]/' "$work/$name/pbrain-kagetsu.toml"
+cp books/swap2-*-15.kbk deploy/release/swap2.kbk "$work/$name/"
+sed -i.bak 's/^# book.*/book = ["swap2-freestyle-15.kbk", "swap2-standard-15.kbk", "swap2.kbk"]/' "$work/$name/pbrain-kagetsu.toml"
 rm "$work/$name/pbrain-kagetsu.toml.bak"
 pack "$name"
