@@ -130,7 +130,7 @@ pub(crate) fn open_at(
         let rest = if others.is_empty() {
             String::new()
         } else {
-            format!("; `kagetsu stats` lists its {} other roots", others.len())
+            format!("; `kagetsu stats` lists its other roots ({})", others.len())
         };
         writeln!(
             std::io::stderr(),

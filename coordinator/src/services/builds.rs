@@ -159,7 +159,7 @@ impl BuildsService {
         }
         let first = roots.first().map_or_else(String::new, ToString::to_string);
         let others = if roots.len() > 1 {
-            format!(", nor any of the {} other roots", roots.len() - 1)
+            format!(", nor any of the other roots ({})", roots.len() - 1)
         } else {
             String::new()
         };

@@ -52,7 +52,7 @@ pub struct BookChoiceError;
 
 /// The number of a book that is not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no book {number}: {count} are open, from 1 on")]
+#[error("there is no book {number}; books that are open: {count}, from 1 on")]
 pub(crate) struct NoSuchBook {
     number: usize,
     count: usize,

@@ -21,7 +21,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
         return File::open(path);
     }
     Err(match kind.is_dir() {
-        true => io::Error::new(IsADirectory, "it is a directory; name the files in it"),
+        true => io::Error::new(IsADirectory, "it is a folder; name a file in it"),
         false => io::Error::other("it is a device or a pipe, and no regular file"),
     })
 }

@@ -52,7 +52,7 @@ mod workers;
 pub use effect::{Effect, Report, Task, TaskRole};
 pub use id::{QuestionId, TaskId, WorkerId};
 pub use options::Options;
-pub use questions::{Split, divide};
+pub use questions::{Split, divide, ranges};
 pub use scheduler::Scheduler;
 pub use status::{Counts, Idle, Totals, WorkerStatus};
 pub use workers::Capacity;

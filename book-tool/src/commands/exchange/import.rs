@@ -257,7 +257,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     if let Some(ImportedGames { read, new }) = games {
         writeln!(
             out,
-            "{read} games kept, {new} of them new; `kagetsu query --games` shows them"
+            "games kept: {read}, new ones: {new}; `kagetsu query --games` shows them"
         )?;
     }
     if learned.annotations > 0 {

@@ -53,6 +53,9 @@ impl View for AnnotationsView {
                 score + &harmless(&note.text),
             ]
         };
+        if result.annotations.is_empty() {
+            return vec![TextBlock::Line("no texts, marks or values by hand".into())];
+        }
         let rows = result.annotations.iter().map(row);
         vec![TextBlock::table(["move", "kind", "from", "text"], [], rows)]
     }

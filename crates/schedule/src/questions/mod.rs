@@ -5,5 +5,5 @@ mod split;
 mod state;
 
 pub(crate) use split::max_parts;
-pub use split::{Split, divide};
+pub use split::{Split, divide, ranges};
 pub(crate) use state::QuestionState;

@@ -1,5 +1,6 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use kagetsu_game::{Answer, Effort, Move, Question};
 
@@ -16,6 +17,21 @@ pub enum Split {
     /// Every worker searches the whole question and shares its table entries; the first answer
     /// counts. For a question without others beside it.
     Shared,
+}
+
+/// Cuts `len` root moves into `parts` contiguous, non-empty ranges; fewer ranges if there are fewer
+/// moves. [`divide`] deals them in turn instead: contiguous ranges give all expensive moves to the
+/// first part, and the others wait for it.
+///
+/// 20 moves in 4 parts are 0..5, 5..10, 10..15, 15..20, as in Kou's patent (filed 2021). Where the
+/// division leaves a remainder, the ends are rounded as in the four-way split of Zheng and Kuang's
+/// paper: down in the first half, to the nearest in the second (`L/4`, `L/2`, `(L/2 + 1 + L)/2`,
+/// `L`).
+#[must_use]
+pub fn ranges(len: usize, parts: usize) -> Vec<Range<usize>> {
+    let parts = parts.min(len);
+    let end = |i: usize| (i * len + if 2 * i > parts { parts / 2 } else { 0 }) / parts;
+    (0..parts).map(|i| end(i)..end(i + 1)).collect()
 }
 
 /// Divides a question into at most `parts` smaller ones whose answers merge into its answer.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kagetsu_game::{Answer, Effort, Move, Question};
-use kagetsu_schedule::divide;
+use kagetsu_schedule::{divide, ranges};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
@@ -19,6 +19,29 @@ fn question(n: usize, width: u16) -> Question {
 }
 
 #[test]
+fn twenty_moves_split_as_in_the_patent() {
+    assert_eq!(ranges(20, 4), [0..5, 5..10, 10..15, 15..20]);
+}
+
+#[test]
+fn four_parts_are_cut_as_in_the_paper() {
+    for len in 4..=40 {
+        let second = len / 2;
+        let ends = [len / 4, second, (second + 1 + len) / 2, len];
+        let cut = ranges(len, 4);
+        let cut: Vec<_> = cut.iter().map(|range| range.end).collect();
+        assert_eq!(cut, ends, "{len} moves");
+    }
+}
+
+#[test]
+fn question_has_at_most_one_range_a_move() {
+    assert_eq!(ranges(3, 8), [0..1, 1..2, 2..3]);
+    assert_eq!(ranges(0, 8), []);
+    assert_eq!(ranges(5, 0), []);
+}
+
+#[test]
 fn a_question_without_anything_to_divide_stays_whole() {
     let whole = question(1, 1);
     assert_eq!(
@@ -30,7 +53,7 @@ fn a_question_without_anything_to_divide_stays_whole() {
         ..whole
     };
     assert_eq!(
-        divide(&one_move, &engine::shallow(&one_move), 4,),
+        divide(&one_move, &engine::shallow(&one_move), 4),
         [one_move]
     );
 }
