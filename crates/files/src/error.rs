@@ -43,6 +43,8 @@ fn way_out(error: &io::Error) -> &'static str {
         "; raise the limit of file sizes (ulimit -f): nothing that was acknowledged is lost"
     } else if is_disk_full(error) {
         "; make room for it and do the same again: nothing that was acknowledged is lost"
+    } else if error.kind() == io::ErrorKind::PermissionDenied {
+        "; give this user the right, or work on a copy in a folder of yours"
     } else {
         ""
     }

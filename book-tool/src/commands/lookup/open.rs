@@ -187,19 +187,9 @@ impl Args {
         let matches = command.try_get_matches_from(words)?;
         let args = import::Args::from_arg_matches(&matches)?;
         if let Err(error) = import::run(&args, &mut std::io::stderr()) {
-            let name = shown(file);
-            let denied = error.chain().any(|cause| {
-                let cause = cause.downcast_ref::<std::io::Error>();
-                cause.is_some_and(|cause| cause.kind() == ErrorKind::PermissionDenied)
-            });
-            if denied {
-                let advice = format!(
-                    "the book of {name} lies beside it; copy the file to a folder of yours"
-                );
-                return Err(error.context(advice));
-            }
             let place = first_position(file).ok_or(error)?;
             fill(&book, |_| Ok(()))?;
+            let name = shown(file);
             eprintln!("{name} has no moves: the page begins at its first position");
             return Ok(Opened::Folder(book, place));
         }
