@@ -391,7 +391,7 @@ pub(crate) mod tests {
         assert!(books.choose(&start, best).expect("readable").is_some());
         for number in [0, 3] {
             let error = books.switch(number, false).expect_err("there are two");
-            assert!(error.to_string().contains("2 are open"), "{error}");
+            assert!(error.to_string().contains("open: 2"), "{error}");
         }
         assert!("first=".parse::<BookChoice>().is_err());
         let plain: BookChoice = "http://x:1/?a=b".parse().expect("a book");

@@ -635,7 +635,7 @@ fn book_moves_are_played_and_announced() {
         "MESSAGE DATABASE ONE 0 0 0 0"
     );
     engine.say("info book 2 on\ninfo book what\ninfo book 1 on");
-    engine.until("MESSAGE there is no book 2: 1 are open");
+    engine.until("MESSAGE there is no book 2; books that are open: 1");
     engine.until("MESSAGE INFO book what: write `INFO book 2 off`");
     assert!(engine.until("MESSAGE book 1 ").0.ends_with(" is on"));
     engine.say("yxsetdatabase\n/nowhere");
