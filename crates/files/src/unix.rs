@@ -42,7 +42,7 @@ pub fn others_may_read(about: &Metadata) -> Option<bool> {
     Some(about.mode() & 0o007 != 0)
 }
 
-/// Lets all users read a new file whom the process's mask allows.
+/// Lets all users whom the process's mask allows read a new file.
 pub(crate) fn usual_readers(new: &mut tempfile::Builder<'_, '_>) {
     new.permissions(Permissions::from_mode(0o666));
 }

@@ -69,9 +69,9 @@ pub(crate) struct Args {
     /// again
     #[arg(long, default_value_t = 20_000_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
-    /// For --format proof of gomoku: a win tree of a position behind it, which needs no proof in
-    /// the book, or a win tree of another rule, whose moves are tried; for --format site: another
-    /// book or certificate; repeat the flag for several
+    /// For --format proof of gomoku: a win tree of a position behind it, which is checked and needs
+    /// no proof in the book, or a win tree of another rule, whose moves are tried; for --format
+    /// site: another book or certificate; repeat the flag for several
     #[arg(long, value_name = "FILE")]
     with: Vec<PathBuf>,
     /// For --format proof: goes on behind positions whose win is neither proven nor found, and

@@ -1,9 +1,12 @@
 //! Win trees of a book's proofs, and the positions that keep a tree from being whole.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 
 use anyhow::{Context, Result};
 use kagetsu_book::Book;
+use kagetsu_certificate::{CheckedReplies, check_parallel};
 use kagetsu_formats::openings;
 use kagetsu_game::Position;
 use kagetsu_program::{Readers, write_whole};
@@ -27,7 +30,15 @@ impl ProofExport<'_> {
     pub(super) fn grow(&self, book: &Book, root: &Position) -> Result<GrownTree> {
         let mut cache = ProofCache::new(root.variant(), self.nodes);
         for path in self.with {
-            let loaded = read_tree(path).and_then(|tree| cache.load(&tree));
+            let loaded = read_tree(path).and_then(|tree| {
+                // A tree of another rule proves nothing here.
+                if tree.position.variant() == root.variant() {
+                    let threads = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+                    check_parallel(&tree, CheckedReplies::ByZones, threads, &|_| {})
+                        .context("it does not hold")?;
+                }
+                cache.load(&tree)
+            });
             loaded.with_context(|| path.display().to_string())?;
         }
         let mut builder = ProofTreeBuilder::new(book, &mut cache);

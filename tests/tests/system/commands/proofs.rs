@@ -96,12 +96,17 @@ fn damaged_certificate_is_refused() {
         text.replacen(root, root.rsplit_once(' ').expect("answers").0, 1),
     )
     .expect("room");
-    let checked = kagetsu(&["verify", damaged.to_str().expect("a plain name")]);
+    let name = damaged.to_str().expect("a plain name");
+    let checked = kagetsu(&["verify", name]);
     assert_eq!(checked.code, Some(1), "{checked:#?}");
     assert!(
         checked.stdout.contains("does not hold: line "),
         "{checked:#?}"
     );
+    fs::write(&damaged, text.replacen(lines[4], "1 o1", 1)).expect("room");
+    let line = ["--variant", "freestyle-15", "--moves", WON];
+    let part = [&part[..6], &[name], &line, &["x.proof"]].concat();
+    refused(&kagetsu(&part), &["it does not hold: line "]);
 
     // A file that is not text is no certificate, neither valid nor invalid.
     let compiled = scratch.path("won.kbk");
