@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Cuts a certificate of gomoku to a window of its board, as a guide for the smaller board:
+"""Moves a certificate of gomoku to a smaller or larger board, as a guide for that board:
 
     python3 proofs/window.py FILE.proof[.xz] SIZE [COLUMN ROW] > guide.proof
 
-COLUMN and ROW, from 0, are the point that becomes a1 (default: 0 0). Replies and answers outside
-the window are left out, so the result proves nothing. It says that it is of the other rule
-(standard for freestyle, freestyle for standard), as a guide of `kagetsu export --with` must: that
-tries its moves and checks every answer by the rules. FORMAT.md describes the file."""
+COLUMN and ROW, from 0, are the point that becomes a1 (default: 0 0); on a larger board they are
+negative or 0. Replies and answers outside the new board are left out, so the result proves nothing.
+It says that it is of the other rule (standard for freestyle, freestyle for standard), as a guide of
+`kagetsu export --with` must: that tries its moves and checks every answer by the rules. FORMAT.md
+describes the file."""
 
 import lzma
 import sys
@@ -76,35 +77,37 @@ def read(path):
 def main(path, small, column=0, row=0):
     size, rule, position, claim, nodes = read(path)
     symmetries = Symmetries(size)
+    # Boards with one centre have the same symmetries.
+    is_centred = column == row and 2 * column == size - small
 
     def name(at):
         x, y = at % size - column, at // size - row
         inside = 0 <= x < small and 0 <= y < small
         return f"{chr(ord('a') + x)}{y + 1}" if inside else None
 
-    # names[k][at]: the point under symmetry k, or None outside the window.
+    # names[k][at]: the point under symmetry k, or None outside the new board.
     names = [[name(at) for at in image] for image in symmetries.images]
 
     def answers(node, turn):
         for replies, to, by in nodes[node][1]:
-            to_turn = symmetries.after[by][turn]
+            to_turn, left = (0, by) if is_centred else (symmetries.after[by][turn], 0)
             if names[to_turn][nodes[to][0]] is None:
                 continue
             kept = ["*" if at is None else names[turn][at] for at in replies]
             kept = [reply for reply in kept if reply]
             if kept:
-                yield kept, to, to_turn
+                yield kept, (to, to_turn), left
 
-    # The turns in which a node is reached: a smaller board has none of these symmetries.
+    # The turns in which a node is written, where the new board has none of these symmetries.
     turns = [set() for _ in nodes]
     turns[-1].add(0)
     for node in range(len(nodes) - 1, 0, -1):
         for turn in turns[node]:
-            for _, to, to_turn in answers(node, turn):
+            for _, (to, to_turn), _ in answers(node, turn):
                 turns[to].add(to_turn)
     line = [names[0][at] for at in position]
     if None in line:
-        raise ValueError("its position has a stone outside the window")
+        raise ValueError("its position has a stone outside the new board")
     print(f"kagetsu-proof 1\nvariant {RULES[rule]}-{small}\nposition {' '.join(line)}\n{claim}")
     numbers = {}
     for node in range(1, len(nodes)):
@@ -112,16 +115,17 @@ def main(path, small, column=0, row=0):
             own = nodes[node][0]
             words = ["-" if own is None else names[turn][own]]
             shared = {}
-            for kept, to, to_turn in answers(node, turn):
-                shared.setdefault(numbers[to, to_turn], []).extend(kept)
-            words += [f"{','.join(kept)}>{to}" for to, kept in shared.items()]
+            for kept, to, left in answers(node, turn):
+                number = f"{numbers[to]}/{left}" if left else f"{numbers[to]}"
+                shared.setdefault(number, []).extend(kept)
+            words += [f"{','.join(kept)}>{number}" for number, kept in shared.items()]
             numbers[node, turn] = len(numbers) + 1
             print(len(numbers), *words)
     print("end", len(numbers))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 5) or not all(word.isdigit() for word in sys.argv[2:]):
+    if len(sys.argv) not in (3, 5) or not all(word.lstrip("-").isdigit() for word in sys.argv[2:]):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     try:

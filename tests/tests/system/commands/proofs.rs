@@ -443,26 +443,30 @@ fn build_proves_what_an_export_lacks() {
     assert_eq!(checked["holds"], json!(true), "{checked}");
 }
 
-/// The same certificate, cut to 14 rows, leads to a win there.
+/// The same certificate leads to a win on smaller and larger boards.
 #[test]
-fn window_of_a_certificate_guides_a_smaller_board() {
+fn window_of_a_certificate_guides_other_boards() {
     if !kagetsu_builders::is_installed("python3", &["--version"]) {
         return;
     }
     let scratch = Scratch::new();
-    let [book, guide, proof] = ["a.book", "guide", "a.proof"].map(|name| scratch.text(name));
+    let [book, guide, proof] = ["a.book", "guide", "14"].map(|name| scratch.text(name));
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofs/window.py");
-    let mut window = std::process::Command::new("python3");
-    let cut = window.args([script, GUIDE, "14", "0", "1"]).output();
-    fs::write(&guide, cut.expect("python3 starts").stdout).expect("room");
-    let place = ["--book", &book, "--variant", "freestyle-14"];
     let root = ["--moves", "h7 l8 g8 h9 f7 g7"];
-    let build = ["build", "--policy", "prove", "--positions", "1"];
-    kagetsu(&[&build[..], &place, &root].concat()).ok();
-    let export = ["export", "--format", "proof", "--nodes", "3000", &proof];
-    let export = [&export[..], &place, &root].concat();
-    refused(&kagetsu(&export), &["has proven no win"]);
-    kagetsu(&[&export[..], &["--with", &guide]].concat()).ok();
+    let larger = ["--moves", "h10 l11 g11 h12 f10 g10"];
+    for (board, root) in [(["17", "0", "-2"], larger), (["14", "0", "1"], root)] {
+        let mut window = std::process::Command::new("python3");
+        let cut = window.args([script, GUIDE]).args(board).output();
+        fs::write(&guide, cut.expect("python3 starts").stdout).expect("room");
+        let (variant, proof) = (format!("freestyle-{}", board[0]), scratch.text(board[0]));
+        let place = ["--book", &book, "--variant", &variant];
+        let build = ["build", "--policy", "prove", "--positions", "1"];
+        kagetsu(&[&build[..], &place, &root].concat()).ok();
+        let export = ["export", "--format", "proof", "--nodes", "3000", &proof];
+        let export = [&export[..], &place, &root].concat();
+        refused(&kagetsu(&export), &["has proven no win"]);
+        kagetsu(&[&export[..], &["--with", &guide]].concat()).ok();
+    }
 
     // It has a short form, which says the same.
     let turn = |file: &str| {
