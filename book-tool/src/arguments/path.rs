@@ -24,7 +24,8 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 /// If nothing is there.
 pub(crate) fn check_is_there(book: &Path) -> Result<()> {
     let is_compiled = book.extension().is_some_and(|ending| ending == "kbk");
-    if book.exists() || is_compiled || book.to_string_lossy().contains("://") {
+    let may_exist = book.try_exists().unwrap_or(true);
+    if may_exist || is_compiled || book.to_string_lossy().contains("://") {
         return Ok(());
     }
     bail!("there is no book at {}; check the name", book.display())

@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
-use kagetsu_files::{lock_folder, read_text};
+use kagetsu_files::{FileError, folder_of, lock_folder, read_text};
 use kagetsu_program::{Readers, write_whole};
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -26,12 +26,12 @@ pub(super) type Hash = [u8; 32];
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokensError {
-    /// The file cannot be read.
-    #[error("cannot read the tokens file {}: {}; `kagetsu token new` makes one", .0.display(), .1)]
-    Read(PathBuf, io::Error),
-    /// The file cannot be written.
-    #[error("cannot write the tokens file {}: {}", .0.display(), .1)]
-    Write(PathBuf, io::Error),
+    /// There is no such file.
+    #[error("there is no tokens file {}; `kagetsu token new` makes one", .0.display())]
+    Missing(PathBuf),
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The file is not one that `kagetsu token` writes.
     #[error("the tokens file {} is damaged: {}; repair it, or move it away and make new tokens", .0.display(), .1)]
     Damaged(PathBuf, String),
@@ -77,9 +77,12 @@ impl Tokens {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`TokensError::Read`] and [`TokensError::Damaged`].
+    /// [`TokensError::Missing`], [`TokensError::File`] and [`TokensError::Damaged`].
     pub fn read(path: &Path) -> Result<Self, TokensError> {
-        let text = read_text(path).map_err(|error| TokensError::Read(path.into(), error))?;
+        let text = read_text(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => TokensError::Missing(path.into()),
+            _ => FileError::io("cannot read the tokens file", path)(error).into(),
+        })?;
         Self::parse(&text).map_err(|why| TokensError::Damaged(path.into(), why))
     }
 
@@ -106,20 +109,14 @@ impl Tokens {
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, TokensError>,
     ) -> Result<T, TokensError> {
-        let broken = |error| TokensError::Write(path.into(), error);
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
-        let _lock = lock_folder(folder).map_err(broken)?;
+        let broken = || FileError::io("cannot write the tokens file", path);
+        let _lock = lock_folder(folder_of(path)).map_err(broken())?;
         let mut tokens = match Self::read(path) {
-            Err(TokensError::Read(_, error)) if error.kind() == io::ErrorKind::NotFound => {
-                Self::default()
-            }
+            Err(TokensError::Missing(_)) => Self::default(),
             read => read?,
         };
         let value = change(&mut tokens)?;
-        tokens.write(path).map_err(broken)?;
+        tokens.write(path).map_err(broken())?;
         Ok(value)
     }
 

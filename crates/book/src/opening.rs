@@ -1,6 +1,7 @@
 //! The opening of a book: the store is compared with the journal, and rebuilt where it falls short.
 
 use std::fs;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::Path;
 
 use crate::book_store::BookStore;
@@ -57,12 +58,11 @@ pub(crate) fn check_is_no_url(path: &Path) -> Result<(), BookError> {
 
 /// Returns the error for a folder without a journal: a damaged book, or none.
 pub(crate) fn without_journal(path: &Path) -> BookError {
-    match ["manifest", "store"]
-        .iter()
-        .any(|part| path.join(part).exists())
-    {
-        true => JournalError::Lost(path.to_path_buf()).into(),
-        false => OpenError::NotABook(path.to_path_buf()).into(),
+    let parts = ["manifest", "store"].map(|part| path.join(part).try_exists());
+    match parts.into_iter().find(|part| !matches!(part, Ok(false))) {
+        Some(Ok(_)) => JournalError::Lost(path.to_path_buf()).into(),
+        Some(Err(error)) => BookError::io("cannot read", path)(error),
+        None => OpenError::NotABook(path.to_path_buf()).into(),
     }
 }
 
@@ -74,16 +74,18 @@ pub(crate) fn room_for_a_book(path: &Path, create: bool) -> Result<(), BookError
         Ok(mut entries) => {
             entries.all(|entry| entry.is_ok_and(|entry| is_ours(&entry.file_name())))
         }
-        Err(_) if !path.exists() => true,
-        Err(_) if !path.is_dir() => return Err(OpenError::IsFile(path.to_path_buf()).into()),
-        Err(error) => return Err(BookError::io("cannot read", path)(error)),
-    };
-    match (create, is_empty, path.exists()) {
-        (true, true, _) => {
-            fs::create_dir_all(path).map_err(BookError::io("cannot make the book", path))
+        Err(_) if path.exists() && !path.is_dir() => {
+            return Err(OpenError::IsFile(path.to_path_buf()).into());
         }
-        (false, _, false) => Err(OpenError::Missing(path.to_path_buf()).into()),
-        _ => Err(without_journal(path)),
+        Err(error) if !matches!(error.kind(), NotFound | NotADirectory) => {
+            return Err(BookError::io("cannot read", path)(error));
+        }
+        Err(_) if !create => return Err(OpenError::Missing(path.to_path_buf()).into()),
+        Err(_) => true,
+    };
+    match create && is_empty {
+        true => fs::create_dir_all(path).map_err(BookError::io("cannot make the book", path)),
+        false => Err(without_journal(path)),
     }
 }
 

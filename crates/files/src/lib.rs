@@ -30,7 +30,7 @@ pub use installed::{books_folder, installed_book, installed_books, user_folder};
 #[cfg(any(unix, windows))]
 pub use positioned::PositionedFile;
 #[cfg(any(unix, windows))]
-pub use replace::{Readers, replace_file};
+pub use replace::{Readers, folder_of, replace_file};
 #[cfg(any(unix, windows))]
 pub use system::{link_file, lock_folder, others_may_read, sync_folder};
 #[cfg(any(unix, windows))]

@@ -48,7 +48,8 @@ pub fn replace_file<T, E: From<io::Error>>(
 }
 
 /// Returns the folder of a file; a name alone is in the present folder.
-fn folder_of(path: &Path) -> &Path {
+#[must_use]
+pub fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))

@@ -17,7 +17,7 @@ use crate::input::detect::{by_magic, detect};
 use crate::input::encoding::decode_entries;
 use crate::lists;
 use crate::native::record::PositionRecord;
-use crate::omissions::Omissions;
+use crate::omissions::{OTHER_GAMES, Omissions};
 use crate::table::csv as table;
 use crate::xiangqi::zobrist::{MISSING_KEYS, ZobristKeys};
 use crate::xiangqi::{bridge, eleeye, obk, pgn, ubb, xqf};
@@ -224,6 +224,9 @@ impl Importer {
         }
         if files.is_none() {
             omissions = self.trees_of(self.format_of(bytes)?, bytes, &mut trees)?;
+        }
+        if let Some(why) = omissions.first().get(OTHER_GAMES) {
+            bail!("a game is not of this variant: {why}");
         }
         for kept in ["comments", sgf::OTHER_PROPERTIES] {
             omissions.remove(kept);

@@ -183,7 +183,7 @@ pub(crate) fn fens(text: &str, variant: Variant) -> Result<(Games, u64, Omission
         for m in best {
             match given {
                 Some(given) => games.set_value(&position, m, GivenValue { depth, ..given }),
-                None => games.add(&position, m, 1),
+                None => games.add(&position, m, 0),
             }
         }
         count += 1;

@@ -128,6 +128,8 @@ impl<const N: usize> From<[(&'static str, u64); N]> for Omissions {
 
 /// A file without its end; everything before that is read.
 pub(crate) const TRUNCATED_FILES: &str = "files_that_end_in_the_middle";
+/// A game on another board than that of the variant, or of another game.
+pub(crate) const OTHER_GAMES: &str = "games_that_are_not_of_this_variant";
 /// A win or a loss without a distance: the distance is taken as the most that the board allows.
 pub(crate) const MISSING_DISTANCES: &str = "distances_of_wins_and_losses";
 /// A win or a loss at a ply of the other side, or at one that the game cannot reach.

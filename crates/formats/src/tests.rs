@@ -519,21 +519,30 @@ fn elephanteye_book_is_walked_from_start() {
     assert_eq!((contents.items, contents.answers.len()), (12_081, 8_706));
 }
 
-/// Returns a book of searched positions of one game.
-pub(crate) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
+/// Returns a book without positions.
+pub(crate) fn empty_book() -> (TempDir, Book) {
     let folder = tempfile::tempdir().expect("a folder");
     let options = BookOptions {
         create: true,
         cache_bytes: 1 << 16,
     };
-    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    let (book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    (folder, book)
+}
+
+/// Searches positions along a line of the picked moves, or of the best ones.
+pub(crate) fn grow<'a>(
+    book: &mut Book,
+    start: &Position,
+    picks: impl Iterator<Item = Option<&'a Index>>,
+) {
     let mut engine = Engine::new(EngineOptions {
         table_bytes: 1 << 16,
         ..EngineOptions::default()
     })
     .expect("one");
-    let mut position = Position::start(variant(name));
-    for pick in picks.iter().take(count) {
+    let mut position = start.clone();
+    for pick in picks {
         let legal = position.legal_moves();
         if legal.is_empty() {
             break;
@@ -546,32 +555,25 @@ pub(crate) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, B
             .answer(&question, &Control::new(), &mut |_| {})
             .expect("it is searched");
         book.learn(&position, &answer).expect("room");
-        position = position.play(*pick.get(&legal)).expect("legal");
+        let best = || answer.best().expect("it goes on").0;
+        let next = pick.map_or_else(best, |pick| *pick.get(&legal));
+        position = position.play(next).expect("legal");
     }
+}
+
+/// Returns a book of searched positions of one game.
+pub(crate) fn searched(name: &str, picks: &[Index], count: usize) -> (TempDir, Book) {
+    let (folder, mut book) = empty_book();
+    let start = Position::start(variant(name));
+    grow(&mut book, &start, picks.iter().take(count).map(Some));
     (folder, book)
 }
 
 /// Returns a book of the positions along the best moves from the start.
 pub(crate) fn followed(name: &str, count: usize) -> (TempDir, Book) {
-    let (folder, mut book) = searched(name, &[], 0);
-    let mut engine = Engine::new(EngineOptions {
-        table_bytes: 1 << 16,
-        ..EngineOptions::default()
-    })
-    .expect("one");
-    let mut position = Position::start(variant(name));
-    for _ in 0..count {
-        let question = Question {
-            width: 3,
-            ..Question::new(position.clone(), Effort::depth(2))
-        };
-        let answer = engine
-            .answer(&question, &Control::new(), &mut |_| {})
-            .expect("it is searched");
-        book.learn(&position, &answer).expect("room");
-        let (best, _) = answer.best().expect("it goes on");
-        position = position.play(best).expect("legal");
-    }
+    let (folder, mut book) = empty_book();
+    let start = Position::start(variant(name));
+    grow(&mut book, &start, std::iter::repeat_n(None, count));
     (folder, book)
 }
 
@@ -582,12 +584,7 @@ fn written(format: Format, book: &Book) -> Vec<u8> {
 }
 
 pub(crate) fn learned(contents: &Contents) -> (TempDir, Book) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        cache_bytes: 1 << 16,
-    };
-    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    let (folder, mut book) = empty_book();
     for (position, answer) in &contents.answers {
         book.learn(position, answer).expect("room");
     }

@@ -3,7 +3,7 @@ use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-use kagetsu_files::{Readers, others_may_read, read_file, replace_file};
+use kagetsu_files::{Readers, folder_of, others_may_read, read_file, replace_file};
 use kagetsu_game::quote_line;
 
 /// Writes the name of a file for a message: line ends and escape sequences in it are escaped, so
@@ -60,10 +60,7 @@ fn place(path: &Path) -> Result<PathBuf> {
         Ok(path) => path,
         Err(error) if error.kind() != NotFound => return Err(error),
         Err(_) => {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty())
-                .unwrap_or(Path::new("."));
+            let folder = folder_of(path);
             if let Ok(target) = path.read_link() {
                 // The link leads to a file that does not exist yet.
                 return place(&folder.join(target));

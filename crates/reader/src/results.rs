@@ -51,14 +51,50 @@ impl<'a> GameResults<'a> {
             };
             Some(MoveResults::new(next, counts))
         };
-        answer.games_of_moves().filter_map(of_move).collect()
+        let mut moves: Vec<MoveResults> = answer.games_of_moves().filter_map(of_move).collect();
+        // Moves that mirror each other have the same games.
+        moves.sort_by_key(|results| results.next);
+        moves.dedup();
+        moves
+    }
+
+    /// Counts the games of moves without a value: a book keeps the greatest count of its imports.
+    /// The most frequent of moves that mirror each other gets all games that the others lack.
+    pub(crate) fn counted(&self, answer: &Answer) -> Answer {
+        answer.changed(|m, verdict| {
+            let results = self.found(m);
+            let images = answer.verdicts().iter();
+            let images = images.filter(|(image, v)| v.is_silent() && self.found(*image) == results);
+            let first = images.clone().max_by_key(|(_, v)| v.nodes);
+            if let Some(results) = results.filter(|_| first.is_some_and(|first| first.0 == m)) {
+                let others = images.map(|(_, v)| v.nodes).sum::<u64>() - verdict.nodes;
+                let games = self.of_side(results).iter().sum::<f64>() + results.unknown;
+                verdict.nodes = (games as u64).saturating_sub(others);
+            }
+        })
+    }
+
+    /// Adds the results to an answer.
+    #[must_use]
+    pub fn add_to(&self, json: AnswerJson) -> AnswerJson {
+        let of_move = |name: &str| Some(self.of_move(self.at.parse_move(name).ok()?));
+        json.with_games(self.all(), of_move)
+    }
+
+    fn found(&self, m: Move) -> Option<&MoveResults> {
+        let next = self.at.play(m).ok()?.key();
+        self.moves.iter().find(|results| results.next == next)
     }
 
     /// Returns wins, draws and losses of the side to move, with their weights.
     fn weights(&self, m: Move) -> [f64; 3] {
-        let next = self.at.play(m).ok().map(|after| after.key());
-        let found = self.moves.iter().find(|results| Some(results.next) == next);
+        let found = self.found(m);
         found.map_or([0.0; 3], |results| self.of_side(results))
+    }
+
+    /// Returns the results of a move in whole games.
+    pub(crate) fn of_move(&self, m: Move) -> ResultsJson {
+        whole(self.weights(m))
     }
 
     fn of_side(&self, results: &MoveResults) -> [f64; 3] {
@@ -69,42 +105,28 @@ impl<'a> GameResults<'a> {
         }
     }
 
-    /// Returns the results of a move in whole games.
-    #[must_use]
-    pub fn of_move(&self, m: Move) -> ResultsJson {
-        whole(self.weights(m))
-    }
-
     /// Returns the results of all games in whole games.
     #[must_use]
     pub fn all(&self) -> ResultsJson {
-        let add = |sum: [f64; 3], results: &MoveResults| {
-            let more = self.of_side(results);
-            [sum[0] + more[0], sum[1] + more[1], sum[2] + more[2]]
-        };
-        whole(self.moves.iter().fold([0.0; 3], add))
+        whole(self.sums())
+    }
+
+    fn sums(&self) -> [f64; 3] {
+        let of_side = self.moves.iter().map(|results| self.of_side(results));
+        of_side.fold([0.0; 3], |[a, b, c], [d, e, f]| [a + d, b + e, c + f])
     }
 
     /// Returns the moves with values by their games, alone or as the mean with the searched value.
     pub(crate) fn valued(&self, answer: &Answer, by: PickBy) -> Answer {
-        let sums: Vec<[f64; 3]> = self
-            .moves
-            .iter()
-            .map(|results| self.of_side(results))
-            .collect();
-        let games: f64 = sums.iter().flatten().sum();
-        let points: f64 = sums.iter().map(|[wins, draws, _]| wins + draws / 2.0).sum();
+        let [wins, draws, losses] = self.sums();
+        let games = wins + draws + losses;
+        let points = wins + draws / 2.0;
         let mean = if games > 0.0 { points / games } else { 0.5 };
         // People play one of two moves that mirror each other.
         let next = |m: Move| self.at.play(m).ok().map(|next| next.key());
-        let played = answer.verdicts().iter();
-        let played: Vec<_> = played
-            .map(|(m, verdict)| (next(*m), verdict.nodes))
-            .collect();
         let is_rarer = |m: Move, nodes: u64| {
-            let own = next(m);
-            let mut images = played.iter().filter(|(image, _)| *image == own);
-            images.any(|(_, often)| *often > nodes)
+            let mut played = answer.verdicts().iter();
+            played.any(|(image, often)| often.nodes > nodes && next(*image) == next(m))
         };
         let valued = |(m, verdict): &(Move, Verdict)| {
             if is_rarer(*m, verdict.nodes) {
@@ -165,6 +187,12 @@ mod tests {
 
     use super::*;
 
+    /// Returns an opinion on a move that was made so often.
+    fn made(m: Move, nodes: u64) -> (Move, Verdict) {
+        let verdict = opinion(m, 0).1;
+        (m, Verdict { nodes, ..verdict })
+    }
+
     #[test]
     fn few_games_count_less_than_many() {
         let start = Position::start(Variant::XIANGQI);
@@ -198,26 +226,40 @@ mod tests {
         assert_eq!(best(PickBy::Games), "h2e2");
         assert_eq!(best(PickBy::Both), "h2e2");
         assert_eq!(games.valued(&answer, PickBy::Games).len(), 2);
-        let [often, rarely] = [532, 129].map(|games| {
-            move |m| {
-                let (m, verdict) = opinion(m, 0);
-                (
-                    m,
-                    Verdict {
-                        nodes: games,
-                        ..verdict
-                    },
-                )
-            }
-        });
         let mirror = start.parse_move("b2e2").expect("legal");
         for (one, other) in [(moves[0], mirror), (mirror, moves[0])] {
-            let both: Answer = [often(one), rarely(other)].into_iter().collect();
+            let both: Answer = [made(one, 532), made(other, 129)].into_iter().collect();
             let valued = games.valued(&both, PickBy::Games);
             assert_eq!(valued.best().expect("a move").0, one);
         }
         let whole = games.all();
         assert_eq!((whole.wins, whole.draws, whole.losses), (521, 496, 308));
         assert_eq!(games.of_move(moves[2]).sum(), 0);
+    }
+
+    #[test]
+    fn games_of_all_imports_are_counted() {
+        let start = Position::start(Variant::XIANGQI);
+        let moves = ["h2e2", "b2e2", "b0c2"].map(|name| start.parse_move(name).expect("legal"));
+        // The book counts the games of one import of two, and no value is known.
+        let made: Answer = moves
+            .into_iter()
+            .zip([3, 1, 0])
+            .map(|(m, nodes)| made(m, nodes))
+            .collect();
+        let silent = made.changed(|_, verdict| {
+            verdict.bound = Bound::Lower;
+            verdict.score = -Score::OPINION_MAX;
+            verdict.depth = 0;
+        });
+        let next = start.play(moves[0]).expect("legal").key();
+        let games = GameResults::new(&start, vec![MoveResults::new(next, [1.0, 2.0, 3.0, 4.0])]);
+        let counted = games.counted(&silent);
+        let nodes = moves.map(|m| counted.get(m).expect("it was made").nodes);
+        assert_eq!(nodes, [9, 1, 0]);
+        // A server gives each move that mirrors another its games, too.
+        let json = games.add_to(AnswerJson::new(&start, &counted, 0));
+        let read = GameResults::new(&start, GameResults::of_json(&start, &json));
+        assert_eq!(read.all().sum(), 9);
     }
 }

@@ -35,9 +35,9 @@ function gamesOf({ games, nodes, ...verdict }) {
   return games ? games.wins + games.draws + games.losses : 0;
 }
 
-/** Whether counts of games say anything: not where each move was found once or twice, as in a library of lines. */
+/** Whether there are counts of games; a library of lines has none. */
 export function isCounted(answer) {
-  return answer.answers.some(({ games, nodes, ...verdict }) => games || (isPlayed({ nodes, ...verdict }) && nodes > 2));
+  return answer.answers.some(({ games, nodes, ...verdict }) => games || (isPlayed({ nodes, ...verdict }) && nodes > 0));
 }
 
 /** A bar of the results of games, for the side to move. */

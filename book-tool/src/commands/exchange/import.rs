@@ -144,8 +144,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         None => None,
     };
     let is_lines = format == Some(Format::Json);
-    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
-    let stdin = args.files.iter().filter(is_stdin).count();
+    let stdin = args.files.iter().filter(|path| path.as_os_str() == "-");
+    let stdin = stdin.count();
     ensure!(
         stdin < 2,
         "- stands {stdin} times among the files: stdin is read once"
@@ -164,28 +164,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         && contents.answers.is_empty()
         && contents.annotations.is_empty()
     {
-        let reasons = contents.omissions.first().iter();
-        let reasons = reasons.map(|(kind, first)| format!(": {}: {first}", kind.replace('_', " ")));
-        let reasons: String = reasons.collect();
-        let question = match format {
-            _ if contents.omissions.contains_key("positions_without_a_move") => {
-                ": `kagetsu build --roots FILE` grows a book from positions;".into()
-            }
-            _ if !reasons.is_empty() => reasons + ";",
-            _ if contents.omissions.get("files_that_end_in_the_middle") > Some(&0) => {
-                ": it ends in the middle, and the rest is missing;".into()
-            }
-            _ if contents.items > 0 => ": a book is made of moves;".into(),
-            Some(format) => format!(": is it a file of --format {}?", format.name()),
-            None => ": is it a file of a known format?".into(),
+        let hint = match contents.omissions.contains_key("positions_without_a_move") {
+            true => "`kagetsu build --roots FILE` grows a book from positions",
+            false => "`kagetsu import --help` lists the formats",
         };
-        let found = match contents.items {
-            0 => "nothing was found".into(),
-            1 => "1 item without a move was found".into(),
-            items => format!("{items} items without a move were found"),
-        };
-        let files = files(&args.files);
-        bail!("{found} in {files}{question} `kagetsu import --help` lists the formats");
+        let mut losses = Vec::new();
+        write_omissions(&contents.omissions, &mut losses)?;
+        let (files, losses) = (files(&args.files), String::from_utf8_lossy(&losses));
+        let text = format!("no move was found in {files}; {hint}\n{losses}");
+        bail!("{}", text.trim_end());
     }
     let learned = fill(&args.book, |book| {
         let before = book.len();
@@ -218,12 +205,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     })?;
     let games = contents
         .as_ref()
-        .map(|contents| &contents.games)
-        .filter(|games| !games.is_empty());
-    let games = match games {
-        Some(games) => keep_games(&args.book, games)?,
-        None => None,
-    };
+        .map_or(&[][..], |contents| &contents.games);
+    let games = keep_games(&args.book, games)?;
     let (items, mut losses) = contents
         .map(|contents| (contents.items, contents.omissions))
         .unzip();
@@ -270,7 +253,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
 /// Keeps the games of the files in the book's folder.
 fn keep_games(book: &Path, games: &[GameRecord]) -> Result<Option<ImportedGames>> {
     // A book in a database has no folder.
-    if book.to_str().is_some_and(BookUrl::is_one) {
+    if games.is_empty() || book.to_str().is_some_and(BookUrl::is_one) {
         return Ok(None);
     }
     let new = GameStore::create(book)?.add(games)?;
@@ -360,13 +343,11 @@ mod tests {
         for files in [[a, b, c], [c, a, b]] {
             assert_eq!(imported(Format::Lines, variant, &files, "h8").0, together);
         }
-        // The number of truncated files is reported.
-        let cut = "(;SZ[15];B[hh];W[ih]";
-        let report = imported(Format::Sgf, variant, &[("a", cut), ("b", cut)], "h8").1;
-        assert!(
-            report.contains("2 files that end in the middle"),
-            "{report}"
-        );
+        // Lines are no games. The number of truncated files is reported.
+        let cut = "(;SZ[15];B[hh](;W[ih])(;W[hi]";
+        let (lines, report) = imported(Format::Sgf, variant, &[("a", cut), ("b", cut)], "h8");
+        assert_eq!(lines.1, 0, "{report}");
+        assert!(report.contains("2 files that end in the middle"));
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl Args {
         let path = Path::new(place);
         let is_url = place.contains("://");
         ensure!(
-            is_url || path.exists() || installed_book(path).is_some(),
+            is_url || path.try_exists().unwrap_or(true) || installed_book(path).is_some(),
             "there is no {}; check the name, or make a book by `kagetsu build`",
             shown(path)
         );

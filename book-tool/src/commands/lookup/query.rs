@@ -3,9 +3,9 @@ use std::io::Write;
 use anyhow::Result;
 use kagetsu_api::{AnnotationsJson, AnswerJson};
 use kagetsu_book::Choice;
-use kagetsu_game::Answer;
 use kagetsu_program::Exit;
 use kagetsu_reader::RegisteredView;
+use kagetsu_reader::views::book::BookAnswer;
 use kagetsu_reader::views::games::{GamesJson, ResultArg};
 use kagetsu_terminal::json::write_json;
 use kagetsu_terminal::table;
@@ -67,13 +67,10 @@ impl GameArgs {
     fn options(&self) -> Option<String> {
         let is_filtered = self.player.is_some() || self.event.is_some() || self.result.is_some();
         (self.games || is_filtered).then(|| {
-            let options = json!({
-                "player": self.player.clone().unwrap_or_default(),
-                "event": self.event.clone().unwrap_or_default(),
-                "result": self.result,
-                "top": self.top_games,
-            });
-            options.to_string()
+            let (player, event) = (self.player.as_deref(), self.event.as_deref());
+            let (player, event) = (player.unwrap_or_default(), event.unwrap_or_default());
+            json!({"player": player, "event": event, "result": self.result, "top": self.top_games})
+                .to_string()
         })
     }
 }
@@ -90,16 +87,11 @@ struct QueryJson {
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let (position, reader) = args.book_position.open()?;
     let notation = args.book_position.place.notation;
-    let found = if args.searched {
-        reader.lookup_searched(&position)?
-    } else {
-        reader.lookup(&position)?
+    let known = match BookAnswer::read(&reader, &position, args.searched) {
+        Ok(known) => known,
+        Err(error) => return no_result(error),
     };
-    let notes = reader.annotations(&position).map_err(anyhow::Error::from)?;
-    let found = found.or_else(|| (!notes.is_empty()).then(Answer::default));
-    let Some(answer) = found else {
-        return no_result(reader.not_held(&position));
-    };
+    let answer = &known.answer;
     let view = RegisteredView::named("games")?;
     let games = args.games.options();
     let games = games.map(|options| view.read(&reader, Some(&position), &options));
@@ -107,14 +99,10 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         Ok(games) => games,
         Err(error) => return no_result(error),
     };
-    let results = reader
-        .results(&position, None)
-        .map_err(anyhow::Error::from)?;
     if args.output.json {
-        let mut answer = AnswerJson::new(&position, &answer, 0).with_annotations(notes);
+        let mut answer = AnswerJson::new(&position, answer, 0).with_annotations(known.notes);
         if games.is_none() {
-            let of_move = |name: &str| Some(results.of_move(position.parse_move(name).ok()?));
-            answer = answer.with_games(results.all(), of_move);
+            answer = known.results.add_to(answer);
         }
         let json = QueryJson {
             answer,
@@ -124,15 +112,15 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     writeln!(out, "{position}, {} to move", position.side())?;
-    if let Some((best, verdict)) = Choice::default().pick(&answer) {
+    if let Some((best, verdict)) = Choice::default().pick(answer) {
         let best = position.write_move_in(*best, notation);
-        let rivals = Choice::default().rivals(&answer).len();
+        let rivals = Choice::default().rivals(answer).len();
         let doubt = match rivals {
             0 => String::new(),
             _ => format!("; {rivals} with an upper bound above it"),
         };
         if verdict.is_silent() {
-            // A compiled book does not count how often a move without a value was made.
+            // A library and a compiled book do not count how often a move was made.
             let made = match verdict.nodes {
                 0 => format!("known move {best}"),
                 1 => format!("made most often {best}, once"),
@@ -147,7 +135,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             )?;
         }
     }
-    let all = results.all();
+    let all = known.results.all();
     if all.sum() > 0 {
         writeln!(
             out,
@@ -155,9 +143,11 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
             all.wins, all.draws, all.losses
         )?;
     }
-    table::write_answer(out, &position, &answer, args.top, notation)?;
-    if !notes.is_empty() {
-        let json = serde_json::to_string(&AnnotationsJson { annotations: notes })?;
+    table::write_answer(out, &position, answer, args.top, notation)?;
+    if !known.notes.is_empty() {
+        let json = serde_json::to_string(&AnnotationsJson {
+            annotations: known.notes,
+        })?;
         writeln!(out)?;
         let view = RegisteredView::named("annotations")?;
         write_result(view, &json, Some(&position), notation, out)?;

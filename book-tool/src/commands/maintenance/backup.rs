@@ -95,7 +95,7 @@ fn copy(book: &Path, to: &Path) -> Result<BackupReport> {
 
 pub(crate) fn restore(args: &RestoreArgs, out: &mut dyn Write) -> Result<Exit> {
     let is_url = |path: &Path| path.to_string_lossy().contains("://");
-    if !args.from.exists() && !is_url(&args.from) && !is_url(&args.book) {
+    if matches!(args.from.try_exists(), Ok(false)) && !is_url(&args.from) && !is_url(&args.book) {
         let from = args.from.display();
         bail!("there is no backup at {from}; `kagetsu backup --book BOOK --to {from}` makes one");
     }

@@ -3,14 +3,14 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-use crate::error::{BookError, JournalError, OpenError};
+use crate::error::{BookError, JournalError};
 use crate::journal::entry::LogEntry;
 use crate::journal::log::Sequence;
 use crate::journal::manifest::JournalManifest;
 use crate::journal::rewrite::Rewrite;
 use crate::journal::{reader, salvage};
 use crate::lock::Lock;
-use crate::opening::{check_is_no_url, without_journal};
+use crate::opening::{check_is_no_url, room_for_a_book};
 use crate::{Book, BookOptions, Notice};
 
 /// The result of a repair.
@@ -54,11 +54,7 @@ pub fn repair(path: &Path, options: &BookOptions) -> Result<(Book, RepairReport)
     check_is_no_url(path)?;
     let folder = path.join("journal");
     if !folder.exists() {
-        return Err(if path.exists() {
-            without_journal(path)
-        } else {
-            OpenError::Missing(path.into()).into()
-        });
+        room_for_a_book(path, false)?;
     }
     let lock = Lock::take(path)?;
     let acknowledged = JournalManifest::read(path)?;

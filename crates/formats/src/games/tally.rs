@@ -128,7 +128,7 @@ impl Games {
         Some(played.1.entry(m).or_default())
     }
 
-    /// Counts `games` games in which a move was made.
+    /// Counts `games` games in which a move was made; a move of a tree of lines is of none.
     pub(crate) fn add(&mut self, position: &Position, m: Move, games: u64) {
         if let Some(tally) = self.tally(position, m) {
             tally.games += games;
@@ -225,7 +225,7 @@ impl Games {
         let kept: HashSet<usize> = main.iter().copied().filter(|_| is_kept).collect();
         for (at, m) in tree.moves.iter().enumerate() {
             if !kept.contains(&at) {
-                self.add(&m.before, m.at, 1);
+                self.add(&m.before, m.at, 0);
             }
         }
         if is_kept {

@@ -21,7 +21,7 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     let (mut games, mut count) = (Games::default(), 0);
     for end in openings::of_lines(text, variant)? {
         if let Some((last, before)) = end.moves().split_last() {
-            games.add(&Position::new(variant, None, before)?, *last, 1);
+            games.add(&Position::new(variant, None, before)?, *last, 0);
             count += 1;
         }
     }

@@ -71,7 +71,7 @@ pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissi
         }
         match (&before, &reached) {
             (Some(before), Some((m, after))) => {
-                games.add(before, *m, 1);
+                games.add(before, *m, 0);
                 let text = PointText::read(&texts[1], after, ply);
                 if let PointText::Value(value) | PointText::Endless(value) = text {
                     games.set_value(before, *m, value);
@@ -334,6 +334,9 @@ mod tests {
         book.learn(&root, &answer).expect("room");
         let names = |book: &Book| {
             let (bytes, ..) = write(book, Variant::FREESTYLE_15).expect("memory");
+            let (games, ..) = read(&bytes, Variant::FREESTYLE_15).expect("just written");
+            let mut answers = games.answers("lib").into_iter();
+            assert!(answers.all(|(_, answer)| answer.verdicts().iter().all(|m| m.1.nodes == 0)));
             let nodes = renlib::read(&bytes).expect("just written").nodes;
             let name = |node: &LibraryNode| node.cell.map(|cell| root.write_move(Move::new(cell)));
             nodes[1..4].iter().filter_map(name).collect::<Vec<_>>()

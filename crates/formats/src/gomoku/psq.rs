@@ -5,12 +5,12 @@ use kagetsu_game::{Move, Position, Variant};
 use kagetsu_games::GameTags;
 
 use crate::games::tally::{GameResult, Games};
-use crate::omissions::{Omissions, TRUNCATED_FILES};
+use crate::omissions::{OTHER_GAMES, Omissions, TRUNCATED_FILES};
 
 /// Reads the game of a file.
 ///
 /// # Errors
-/// If the file is no such game, or the game has another board.
+/// If the file is no such game.
 pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omissions)> {
     let mut lines = text.lines();
     let head = lines.next().unwrap_or_default();
@@ -23,11 +23,15 @@ pub(crate) fn read(text: &str, variant: Variant) -> Result<(Games, u64, Omission
     else {
         bail!("the first line is not that of a game, as in 'Piskvorky 15x15, 11:11, 0'");
     };
+    let mut omissions = Omissions::new();
     let size = match variant.gomoku() {
         Some((_, size)) if (width, height) == (size, size) => u16::from(size),
-        _ => bail!("the game is one of gomoku on a board of {width}x{height}, not of {variant}"),
+        _ => {
+            let why = format!("a board of {width}x{height}, not of {variant}");
+            omissions.omit_text(OTHER_GAMES, "", &why);
+            return Ok((Games::default(), 0, omissions));
+        }
     };
-    let mut omissions = Omissions::new();
     let mut moves = Vec::new();
     // A last line without a line end may be cut: `1` of `12`.
     let is_last_whole = text.ends_with('\n');

@@ -2,22 +2,17 @@
 
 use std::path::Path;
 
-use kagetsu_book::{BookOptions, BuildSpec, JobSpec};
-use kagetsu_game::{Answer, Effort, Position, Question};
-use kagetsu_search::{Control, Engine, EngineOptions};
+use kagetsu_book::{BuildSpec, JobSpec};
+use kagetsu_game::Position;
 use rusqlite::Connection;
 
 use super::*;
+use crate::tests::{empty_book, grow};
 use crate::{Format, export};
 
 /// Returns a book along the best moves after a root, with a job that begins there.
 fn book(root: &Position, count: usize) -> (tempfile::TempDir, Book) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let options = BookOptions {
-        create: true,
-        cache_bytes: 1 << 16,
-    };
-    let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
+    let (folder, mut book) = empty_book();
     let spec = JobSpec {
         name: "test".into(),
         variant: root.variant(),
@@ -26,24 +21,7 @@ fn book(root: &Position, count: usize) -> (tempfile::TempDir, Book) {
         build: BuildSpec::default(),
     };
     book.create_job(&spec).expect("room");
-    let mut engine = Engine::new(EngineOptions {
-        table_bytes: 1 << 16,
-        ..EngineOptions::default()
-    })
-    .expect("one");
-    let mut position = root.clone();
-    for _ in 0..count {
-        let question = Question {
-            width: 3,
-            ..Question::new(position.clone(), Effort::depth(2))
-        };
-        let answer: Answer = engine
-            .answer(&question, &Control::new(), &mut |_| {})
-            .expect("it is searched");
-        book.learn(&position, &answer).expect("room");
-        let (best, _) = answer.best().expect("it goes on");
-        position = position.play(best).expect("legal");
-    }
+    grow(&mut book, root, std::iter::repeat_n(None, count));
     (folder, book)
 }
 
@@ -142,8 +120,7 @@ fn games_lead_to_each_position() {
                  [FEN \"3k5/9/9/9/9/9/9/R8/9/4K4 b\"]\n1. d9d8 a2a8 *";
     let mut importer = crate::Importer::new(Some(Format::Pgn), None);
     importer.add(games.as_bytes()).expect("games");
-    let folder = tempfile::tempdir().expect("a folder");
-    let (mut book, _) = Book::open(folder.path(), &BookOptions::creating()).expect("opens");
+    let (_folder, mut book) = empty_book();
     for (position, answer) in &importer.finish().answers {
         book.learn(position, answer).expect("room");
     }

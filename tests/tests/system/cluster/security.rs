@@ -386,11 +386,7 @@ fn remote_access_needs_tls_and_authentication() {
     refuses(&wrong(9, "nonsense"), &["nonsense", "no certificate"]);
     refuses(
         &wrong(11, "missing"),
-        &[
-            "missing",
-            "cannot read the tokens file",
-            "kagetsu token new",
-        ],
+        &["missing", "there is no tokens file", "kagetsu token new"],
     );
     refuses(&wrong(11, "nonsense"), &["nonsense", "damaged"]);
 }
@@ -484,11 +480,11 @@ fn tokens_are_shown_once_and_listed_as_hashes() {
         ),
         (
             kagetsu!("token list --tokens {missing}"),
-            ["missing", "cannot read"],
+            ["missing", "there is no tokens file"],
         ),
         (
             kagetsu!("token revoke --tokens {missing} read"),
-            ["missing", "cannot read"],
+            ["missing", "there is no tokens file"],
         ),
     ] {
         refused(&asked, &says);

@@ -247,14 +247,26 @@ fn folder_without_write_permission_is_read() {
         let done = Finished::of(command);
         assert_eq!(done.code, Some(0), "{line}: {done:#?}");
     }
-    let line = format!("build --book {book} {h8} --positions 20 --depth 2 --threads 1");
-    let words: Vec<&str> = line.split(' ').collect();
-    if let Some(command) = without_privileges(&words) {
-        let done = Finished::of(command);
+    let refused = |line: &str| {
+        let line = format!("{line} --book {book}");
+        let words: Vec<&str> = line.split(' ').collect();
+        let done = Finished::of(without_privileges(&words).expect("as before"));
         assert_eq!(done.code, Some(2), "{done:#?}");
         assert!(done.stderr.contains("Permission denied"), "{done:#?}");
         assert!(done.stderr.contains(book), "{done:#?}");
+    };
+    refused(&format!("build {h8} --positions 20 --depth 2 --threads 1"));
+    // A folder that this user may not open is no folder without a book.
+    for mode in [0o444, 0o000] {
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).expect("our own");
+        ["stats", "check", "repair"]
+            .iter()
+            .for_each(|line| refused(line));
     }
+    std::fs::set_permissions(scratch.folder(), Permissions::from_mode(0)).expect("our own");
+    let lines = ["stats", "check", "repair", "backup --to /nowhere"];
+    lines.iter().for_each(|line| refused(line));
+    std::fs::set_permissions(scratch.folder(), Permissions::from_mode(0o755)).expect("our own");
     // The scratch folder is removed by its owner.
     for folder in [path.clone(), path.join("journal"), path.join("store")] {
         if folder.is_dir() {

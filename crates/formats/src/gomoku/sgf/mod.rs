@@ -14,7 +14,7 @@ use crate::games::tally::{GameResult, Games};
 use crate::games::text::rule_name;
 use crate::games::tree::{GameTree, TreePlace};
 use crate::games::words::result_of;
-use crate::omissions::{Omissions, TRUNCATED_FILES, UNREAD_RESULTS};
+use crate::omissions::{OTHER_GAMES, Omissions, TRUNCATED_FILES, UNREAD_RESULTS};
 
 /// Properties that a tree keeps, and a book does not.
 pub(crate) const OTHER_PROPERTIES: &str = "other_properties";
@@ -24,7 +24,7 @@ const FORMAL: [&str; 8] = ["GM", "FF", "CA", "AP", "SZ", "ST", "VW", "MULTIGOGM"
 /// Reads all games of a file, and counts them.
 ///
 /// # Errors
-/// If the file is no SGF, or a game has another board.
+/// If the file is no SGF.
 pub(crate) fn read(bytes: &[u8], variant: Variant) -> Result<(Games, u64, Omissions)> {
     let (mut games, mut count, mut unkept) = (Games::default(), 0, 0);
     let mut omissions = read_trees(bytes, variant, &mut |tree| {
@@ -71,7 +71,7 @@ fn note(games: &mut Games, position: &Position, properties: &[(String, Vec<Strin
 /// Reads all games of a file as trees. The omissions count properties, too, which trees have.
 ///
 /// # Errors
-/// If the file is no SGF, or a game has another board.
+/// If the file is no SGF.
 pub(crate) fn read_trees(
     bytes: &[u8],
     variant: Variant,
@@ -92,10 +92,11 @@ pub(crate) fn read_trees(
             SgfStep::Close => {
                 game.at = left.pop().unwrap_or_default();
                 if left.is_empty() {
-                    take(std::mem::replace(&mut game, begun()).finish(&mut omissions));
+                    let game = std::mem::replace(&mut game, begun());
+                    game.finish(&mut omissions).into_iter().for_each(&mut *take);
                 }
             }
-            SgfStep::Node(node) => game.add(node, &mut omissions)?,
+            SgfStep::Node(node) => game.add(node, &mut omissions),
         }
     }
     Ok(omissions)
@@ -110,6 +111,8 @@ struct SgfGame {
     nodes: u64,
     /// Whether white stones were played first: they are then the first player's.
     is_exchanged: bool,
+    /// Whether it is of another game or board.
+    is_other: bool,
 }
 
 impl SgfGame {
@@ -125,10 +128,11 @@ impl SgfGame {
             size,
             nodes: 0,
             is_exchanged: false,
+            is_other: false,
         }
     }
 
-    fn finish(mut self, omissions: &mut Omissions) -> GameTree {
+    fn finish(mut self, omissions: &mut Omissions) -> Option<GameTree> {
         if self.is_exchanged {
             let tags = &mut self.tree.tags;
             std::mem::swap(&mut tags.first, &mut tags.second);
@@ -138,13 +142,21 @@ impl SgfGame {
             self.tree.properties.retain(|(name, _)| name != "RE");
             omissions.omit("colours_of_games_that_white_began", 1);
         }
-        self.tree
+        Some(self.tree).filter(|_| !self.is_other)
     }
 
     /// Adds a node's move and properties.
-    fn add(&mut self, node: &Node, omissions: &mut Omissions) -> Result<()> {
+    fn add(&mut self, node: &Node, omissions: &mut Omissions) {
         self.nodes += 1;
         let variant = self.tree.start.variant();
+        let mut whys = node.iter().map(|property| other_game(property, variant));
+        if let Some(why) = whys.find_map(|why| why.filter(|_| !self.is_other)) {
+            omissions.omit_text(OTHER_GAMES, &self.place(), &why);
+            self.is_other = true;
+        }
+        if self.is_other {
+            return;
+        }
         if node.iter().any(|(name, _)| SETUP.contains(&name.as_str())) {
             let before = self.at.position.take();
             self.at.position = before.and_then(|before| setup(&before, node, self.size));
@@ -164,11 +176,6 @@ impl SgfGame {
             let tags = &mut self.tree.tags;
             let texts = || values.iter().map(|value| words(value)).collect();
             match name.as_str() {
-                // ZJRenju writes 5.
-                "GM" if !matches!(value, b"1" | b"4" | b"5" | b"") => {
-                    bail!("a game is not of gomoku, as GM[{}] says", words(value));
-                }
-                "SZ" => is_size(value, self.size, variant)?,
                 "RE" => {
                     let text = words(value);
                     match result_of(&text, variant) {
@@ -207,7 +214,6 @@ impl SgfGame {
                 _ => self.tree.properties.extend(others),
             }
         }
-        Ok(())
     }
 
     /// Adds a move, or a pass.
@@ -256,13 +262,17 @@ fn shown(node: &Node) -> String {
         .collect()
 }
 
-fn is_size(value: &[u8], size: u8, variant: Variant) -> Result<()> {
-    let text = String::from_utf8_lossy(value);
-    let sizes: Vec<&str> = text.split([':', 'x', '*']).map(str::trim).collect();
-    if sizes.iter().all(|text| *text == size.to_string()) {
-        Ok(())
-    } else {
-        bail!("a game is on a board of size {text}, not of {variant}")
+/// Says why the game with a property is not of the variant.
+fn other_game((name, values): &(String, Vec<Vec<u8>>), variant: Variant) -> Option<String> {
+    let text = words(values.first()?);
+    let size = variant.gomoku()?.1.to_string();
+    match name.as_str() {
+        // ZJRenju writes 5.
+        "GM" if !["1", "4", "5", ""].contains(&&*text) => Some(format!("GM[{text}], no gomoku")),
+        "SZ" if text.split([':', 'x', '*']).any(|side| side.trim() != size) => {
+            Some(format!("a board of size {text}, not of {variant}"))
+        }
+        _ => None,
     }
 }
 
