@@ -31,11 +31,8 @@ pub fn replace_file<T, E: From<io::Error>>(
     beside.push(".");
     let mut new = tempfile::Builder::new();
     new.prefix(&beside).suffix(".new");
-    // The library lets the owner alone read it.
-    if readers == Readers::Usual {
-        system::usual_readers(&mut new);
-    }
-    let (file, new) = new.tempfile_in(folder_of(path))?.into_parts();
+    let made = new.make_in(folder_of(path), |new| system::create_new(new, readers))?;
+    let (file, new) = made.into_parts();
     let mut file = BufWriter::new(file);
     let value = write(&mut file)?;
     let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -78,5 +75,8 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).expect("text"), "three");
         let left = fs::read_dir(folder.path()).expect("a folder").count();
         assert_eq!(left, 1, "nothing is left behind");
+        let nowhere = replace_file(&path.join("x"), Readers::Usual, |_| io::Result::Ok(()));
+        let message = nowhere.expect_err("a file is no folder").to_string();
+        assert!(!message.contains(".new"), "{message}");
     }
 }

@@ -1,9 +1,9 @@
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, symlink};
 use std::path::Path;
 
-use crate::PositionedFile;
+use crate::{PositionedFile, Readers};
 
 /// Waits until the names of a folder's files are on the disk.
 ///
@@ -42,9 +42,14 @@ pub fn others_may_read(about: &Metadata) -> Option<bool> {
     Some(about.mode() & 0o007 != 0)
 }
 
-/// Lets all users whom the process's mask allows read a new file.
-pub(crate) fn usual_readers(new: &mut tempfile::Builder<'_, '_>) {
-    new.permissions(Permissions::from_mode(0o666));
+/// Makes a file; its name must be free.
+pub(crate) fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
+    let mode = match readers {
+        Readers::Usual => 0o666,
+        Readers::Owner => 0o600,
+    };
+    let mut new = File::options();
+    new.write(true).create_new(true).mode(mode).open(path)
 }
 
 impl PositionedFile for File {

@@ -3,7 +3,7 @@ use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
 
-use crate::PositionedFile;
+use crate::{PositionedFile, Readers};
 
 /// Does nothing: Windows opens no folder as a file, and has a journal of names.
 pub fn sync_folder(_: &Path) -> io::Result<()> {
@@ -52,8 +52,10 @@ pub fn others_may_read(_: &Metadata) -> Option<bool> {
     None
 }
 
-/// Does nothing: a new file has the rights of its folder.
-pub(crate) fn usual_readers(_: &mut tempfile::Builder<'_, '_>) {}
+/// Makes a file with the rights of its folder; its name must be free.
+pub(crate) fn create_new(path: &Path, _: Readers) -> io::Result<File> {
+    File::create_new(path)
+}
 
 /// Each call names its place, so the position that Windows moves meanwhile does not matter.
 impl PositionedFile for File {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use kagetsu_game::{Answer, Bound, Effort, Position, Question, Score, Variant};
 use kagetsu_search::{Control, Engine, EngineOptions, Note, seeds};
@@ -147,7 +148,7 @@ fn interrupted(
         Arc::new(std::sync::OnceLock::<Control>::new()),
     );
     let handle = Arc::clone(&started);
-    let control = Control::paced(move |nodes| {
+    let control = Control::clocked(Duration::default, move |nodes| {
         let before = count.fetch_add(nodes, Relaxed);
         if before < 20_000 && before + nodes >= 20_000 {
             news(handle.get().expect("the search has begun"));

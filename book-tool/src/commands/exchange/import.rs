@@ -55,6 +55,9 @@ pub(crate) struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,
+    /// Whether a signal asked to stop.
+    #[arg(skip)]
+    pub(crate) interrupted: Arc<AtomicBool>,
 }
 
 /// The result of an import.
@@ -103,6 +106,16 @@ impl Args {
             .with_context(|| format!("--moves \"{line:.200}\""))
     }
 
+    /// Lets Ctrl-C set the flag; a second Ctrl-C ends the process as usual.
+    fn watch_signals(&self) -> Result<()> {
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            let flag = || Arc::clone(&self.interrupted);
+            signal_hook::flag::register_conditional_default(signal, flag())?;
+            signal_hook::flag::register(signal, flag())?;
+        }
+        Ok(())
+    }
+
     /// Reads all files, except in `json`, which is read line by line.
     fn contents(&self, format: Option<Format>, keys: Option<ZobristKeys>) -> Result<Contents> {
         let root = self.root(format)?;
@@ -127,14 +140,12 @@ impl Args {
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
     let first = args.files.first().context("a file is needed")?;
-    let format = match args.format {
-        Some(format) => Some(format),
-        // The others are told apart file by file.
-        None => FormatArg::of(None, first).ok().filter(|format| {
-            use FormatArg::{Book, Proof};
-            matches!(format, Proof | Book(Format::Json | Format::Obk))
-        }),
-    };
+    // The other formats are told apart file by file.
+    let format = args.format.or_else(|| {
+        use FormatArg::{Book, Proof};
+        let format = FormatArg::of(None, first).ok();
+        format.filter(|format| matches!(format, Proof | Book(Format::Json | Format::Obk)))
+    });
     let keys = format.map_or(Ok(None), |format| args.zobrist.keys(format))?;
     let format = match format {
         Some(FormatArg::Proof | FormatArg::Site) => {
@@ -174,13 +185,14 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit> {
         let text = format!("no move was found in {files}; {hint}\n{losses}");
         bail!("{}", text.trim_end());
     }
+    args.watch_signals()?;
     let learned = fill(&args.book, |book| {
         let before = book.len();
         let mut learner = Learner {
             book,
             only: args.variant,
             learned: Learned::default(),
-            interrupted: interrupted()?,
+            interrupted: Arc::clone(&args.interrupted),
         };
         let end = match &contents {
             Some(contents) => learner.learn_all(contents),
@@ -267,19 +279,10 @@ fn files(paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// Returns a flag that Ctrl-C sets; a second Ctrl-C ends the process as usual.
-fn interrupted() -> Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))?;
-        signal_hook::flag::register(signal, Arc::clone(&flag))?;
-    }
-    Ok(flag)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::atomic::Ordering;
 
     use kagetsu_book::{Book, BookOptions};
     use kagetsu_game::Score;
@@ -301,6 +304,7 @@ mod tests {
             moves: None,
             files: files.iter().map(path).collect(),
             output: OutputArgs { json: false },
+            interrupted: Arc::default(),
         }
     }
 
@@ -353,21 +357,14 @@ mod tests {
     #[test]
     fn interruption_says_how_to_go_on() {
         let folder = tempfile::tempdir().expect("a folder");
-        let options = BookOptions::creating();
-        let (mut book, _) = Book::open(&folder.path().join("book"), &options).expect("opens");
-        let interrupted = Arc::new(AtomicBool::new(true));
-        let learner = Learner {
-            book: &mut book,
-            only: None,
-            learned: Learned::default(),
-            interrupted,
-        };
-        let error = learner.goes_on().expect_err("it is interrupted");
+        let games = [("a", "h8 i9 1-0\n")];
+        let args = args(&folder, Format::Lines, Variant::FREESTYLE_15, &games);
+        args.interrupted.store(true, Ordering::Relaxed);
+        let error = run(&args, &mut Vec::new()).expect_err("it is interrupted");
+        let text = format!("{error:#}");
         assert!(
-            error
-                .to_string()
-                .contains("the same command again reads the rest"),
-            "{error}"
+            text.contains("the same command again reads the rest"),
+            "{text}"
         );
     }
 }

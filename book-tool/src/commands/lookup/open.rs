@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, ensure};
 use clap::FromArgMatches;
@@ -193,6 +194,8 @@ impl Args {
             eprintln!("{name} has no moves: the page begins at its first position");
             return Ok(Opened::Folder(book, place));
         }
+        let is_interrupted = args.interrupted.load(Ordering::Relaxed);
+        ensure!(!is_interrupted, "interrupted; the book is whole");
         Ok(Opened::Folder(book, String::new()))
     }
 

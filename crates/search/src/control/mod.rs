@@ -50,17 +50,8 @@ impl Control {
         Self::default()
     }
 
-    /// Returns a control that calls `pace` every few hundred positions, on the searching thread.
-    /// The callback may block to slow the search down.
-    #[must_use]
-    pub fn paced(pace: impl Fn(u64) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Shared {
-            pace: Some(Box::new(pace)),
-            ..Shared::default()
-        }))
-    }
-
-    /// Returns a control as [`Control::paced`] that reads the time from a clock of the caller.
+    /// Returns a control that reads the time from a clock of the caller, and calls `pace` every few
+    /// hundred positions, on the searching thread. The callback may block to slow the search down.
     #[must_use]
     pub fn clocked(clock: Clock, pace: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self(Arc::new(Shared {
