@@ -1,7 +1,8 @@
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::{Packed, Side, UnpackError, Variant, quote};
+use crate::{Packed, Side, Variant, quote};
 
 /// The error of an unreadable FEN. Rows count from 1, from the top.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,61 +11,9 @@ pub enum FenError {
     /// The game has no FEN.
     #[error("a position of {0} has no FEN; give its moves (--moves) or its drawn board (--board)")]
     None(Variant),
-    /// The wrong number of rows.
-    #[error("the FEN has {found} rows, a board of {variant} has {expected}")]
-    Rows {
-        /// The number of rows.
-        found: usize,
-        /// The number that the board has.
-        expected: usize,
-        /// The variant.
-        variant: Variant,
-    },
-    /// A row of the wrong length.
-    #[error("row {row} of the FEN has {found} points, a board of {variant} has {expected}")]
-    Columns {
-        /// The row.
-        row: usize,
-        /// Its number of points.
-        found: usize,
-        /// The number that the board has.
-        expected: usize,
-        /// The variant.
-        variant: Variant,
-    },
-    /// A character that is neither a piece nor a number of empty points.
-    #[error(
-        "row {row} of the FEN: '{found}' is no piece of {variant} and no number of empty points"
-    )]
-    Piece {
-        /// The row.
-        row: usize,
-        /// The character.
-        found: char,
-        /// The variant.
-        variant: Variant,
-    },
-    /// An unknown side to move.
-    #[error(
-        "'{}' after the rows of the FEN does not tell which side moves: {expected} is expected",
-        quote(.found)
-    )]
-    Side {
-        /// The word; empty at the end of the text.
-        found: String,
-        /// The expected words.
-        expected: &'static str,
-    },
-    /// A word at the end that is not a number.
-    #[error(
-        "'{}' at the end of the FEN is no number; plies since the last capture and a move number may \
-         stand there",
-        quote(.0)
-    )]
-    Count(String),
-    /// The text is readable, but the position cannot occur.
-    #[error("no game of {} comes to this position: {}", .0.variant, .0.reason)]
-    Impossible(UnpackError),
+    /// The text is no FEN, or no game comes to its position.
+    #[error("{0}")]
+    Unreadable(String),
 }
 
 /// The letters and words of a game's FEN.
@@ -101,16 +50,24 @@ impl<P: Copy> FenDialect<P> {
         let cells = self.read_rows(rows)?;
         let word = fields.next().unwrap_or_default();
         let side = (self.side)(word);
-        let side = side.ok_or_else(|| FenError::Side {
-            found: word.to_string(),
-            expected: self.sides,
+        let side = side.ok_or_else(|| {
+            unreadable(format!(
+                "'{}' after the rows of the FEN does not tell which side moves: {} is expected",
+                quote(word),
+                self.sides
+            ))
         })?;
         let mut counts = [0; 2];
         for (index, field) in fields.filter(|&field| field != "-").enumerate() {
-            let count: Option<u32> = field.parse().ok();
-            let place = counts.get_mut(index);
-            *place.ok_or_else(|| FenError::Count(field.to_string()))? =
-                count.ok_or_else(|| FenError::Count(field.to_string()))?;
+            let place = counts.get_mut(index).zip(field.parse::<u32>().ok());
+            let (place, count) = place.ok_or_else(|| {
+                unreadable(format!(
+                    "'{}' at the end of the FEN is no number; plies since the last capture and a \
+                     move number may stand there",
+                    quote(field)
+                ))
+            })?;
+            *place = count;
         }
         Ok(Fen {
             cells,
@@ -123,11 +80,9 @@ impl<P: Copy> FenDialect<P> {
         let (variant, expected) = (self.variant, self.rows);
         let found = text.split('/').count();
         if found != expected {
-            return Err(FenError::Rows {
-                found,
-                expected,
-                variant,
-            });
+            return Err(unreadable(format!(
+                "the FEN has {found} rows, a board of {variant} has {expected}"
+            )));
         }
         let rows = text
             .split('/')
@@ -145,11 +100,10 @@ impl<P: Copy> FenDialect<P> {
                 (Some(gap @ 1..), _) => cells.extend((0..gap).map(|_| None)),
                 (None, Some(piece)) => cells.push(Some(piece)),
                 _ => {
-                    return Err(FenError::Piece {
-                        row,
-                        found,
-                        variant,
-                    });
+                    return Err(unreadable(format!(
+                        "row {row} of the FEN: '{found}' is no piece of {variant} and no number of \
+                         empty points"
+                    )));
                 }
             }
         }
@@ -157,14 +111,15 @@ impl<P: Copy> FenDialect<P> {
         if found == expected {
             Ok(cells)
         } else {
-            Err(FenError::Columns {
-                row,
-                found,
-                expected,
-                variant,
-            })
+            Err(unreadable(format!(
+                "row {row} of the FEN has {found} points, a board of {variant} has {expected}"
+            )))
         }
     }
+}
+
+fn unreadable(fault: String) -> FenError {
+    FenError::Unreadable(fault)
 }
 
 /// Writes the rows of a FEN from the letters by cell code.

@@ -395,7 +395,9 @@ impl Game for Xiangqi {
                 .for_each(|(square, piece)| board.put(square, piece));
         }
         match flaw(&board, fen.side) {
-            Some(reason) => Err(FenError::Impossible(UnpackError { variant, reason })),
+            Some(reason) => Err(FenError::Unreadable(alloc::format!(
+                "no game of {variant} comes to this position: {reason}"
+            ))),
             None => Ok(with_count(
                 packing::pack(&board, fen.side, Symmetry::IDENTITY),
                 fen.quiet,
