@@ -32,11 +32,8 @@ pub(crate) struct PositionArgs {
 
 /// Reads a side; names of colours mean different sides in different games.
 fn parse_side(text: &str) -> Result<Side, String> {
-    match text {
-        "first" => Ok(Side::First),
-        "second" => Ok(Side::Second),
-        _ => Err("write first or second; first is Black in gomoku, and Red in xiangqi".into()),
-    }
+    let advice = "write first or second; first is Black in gomoku, and Red in xiangqi";
+    Side::named(text).ok_or_else(|| advice.into())
 }
 
 impl PositionArgs {

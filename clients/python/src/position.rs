@@ -20,13 +20,8 @@ pub(crate) fn variants() -> Vec<String> {
 }
 
 fn side(text: &str) -> PyResult<Side> {
-    match text {
-        "first" => Ok(Side::First),
-        "second" => Ok(Side::Second),
-        other => Err(PyValueError::new_err(format!(
-            "side: '{other}' is neither 'first' nor 'second'"
-        ))),
-    }
+    let unknown = || format!("side: '{text}' is neither 'first' nor 'second'");
+    Side::named(text).ok_or_else(|| PyValueError::new_err(unknown()))
 }
 
 #[pymethods]

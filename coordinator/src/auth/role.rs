@@ -64,8 +64,8 @@ impl FromStr for Role {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|role| role.name() == name);
-        found.ok_or_else(|| format!("'{name}' is no role; the roles are {}", names(&Self::ALL)))
+        Self::named(name)
+            .ok_or_else(|| format!("'{name}' is no role; the roles are {}", names(&Self::ALL)))
     }
 }
 

@@ -75,9 +75,7 @@ impl FromStr for EngineAddress {
     fn from_str(text: &str) -> Result<Self, AddressError> {
         let wrong = || AddressError::Protocol(text.to_string());
         let (name, command) = text.split_once(':').ok_or_else(wrong)?;
-        let mut known = Protocol::ALL.into_iter();
-        let protocol = known.find(|known| known.name() == name);
-        let protocol = protocol.ok_or_else(wrong)?;
+        let protocol = Protocol::named(name).ok_or_else(wrong)?;
         let words = shlex::split(command).unwrap_or_default();
         let mut words = words.into_iter();
         let program = words.next().filter(|program| !program.is_empty());

@@ -1,5 +1,5 @@
 /// Gives the values of an enum their names, in the order of their declaration: the list of all, the
-/// name of each, and `Display`.
+/// name of each, the value of a name, and `Display`.
 #[macro_export]
 macro_rules! names {
     ($kind:ty { $($value:ident = $name:literal),+ $(,)? }) => {
@@ -13,6 +13,12 @@ macro_rules! names {
                 match self {
                     $(Self::$value => $name),+
                 }
+            }
+
+            /// Returns the value with a name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.name() == name)
             }
         }
 

@@ -267,12 +267,8 @@ mod side_name {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Side, D::Error> {
-        match String::deserialize(from)?.as_str() {
-            "first" => Ok(Side::First),
-            "second" => Ok(Side::Second),
-            other => Err(de::Error::custom(format!(
-                "'{other}' is not first or second"
-            ))),
-        }
+        let name = String::deserialize(from)?;
+        let unknown = || de::Error::custom(format!("'{name}' is not first or second"));
+        Side::named(&name).ok_or_else(unknown)
     }
 }

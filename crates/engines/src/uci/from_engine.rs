@@ -183,10 +183,7 @@ fn option(dialect: Dialect, words: &[&str]) -> Option<OptionLine> {
         (Dialect::Ucci, rest) => rest,
     };
     let end = words.iter().position(|word| *word == "type")?;
-    let kind = words.get(end + 1)?;
-    let kind = OptionKind::ALL
-        .into_iter()
-        .find(|known| known.name() == *kind)?;
+    let kind = OptionKind::named(words.get(end + 1)?)?;
     let name = words[..end].join(" ");
     let mut option = OptionLine {
         name,

@@ -44,7 +44,7 @@ fn variants() -> Vec<Variant> {
 
 fn parse(text: &str) -> Option<Result<Variant, &'static str>> {
     let (name, size) = text.rsplit_once('-')?;
-    let rule = RuleName::ALL.into_iter().find(|rule| rule.name() == name)?;
+    let rule = RuleName::named(name)?;
     let size = plain_number(size).filter(|size| Variant::GOMOKU_SIZES.contains(size));
     Some(
         size.map(|size| Variant::Gomoku { rule, size })

@@ -23,7 +23,6 @@ impl FromStr for Notation {
     type Err = NotationError;
 
     fn from_str(text: &str) -> Result<Self, NotationError> {
-        let named = Self::ALL.into_iter().find(|one| one.name() == text);
-        named.ok_or(NotationError)
+        Self::named(text).ok_or(NotationError)
     }
 }
