@@ -9,105 +9,97 @@ use crate::{Constants, EngineOptions, Neighbourhood, ThreadSplit};
 
 /// Text of the default options; other settings may follow it.
 const DEFAULT: &str = "default";
-/// All keys, for error messages.
-const KEYS: &str = "threads, table, constants, neighbourhood, candidates, seed, leaf-fours, selective, vct, split, end-tables";
-
-const CONSTANTS: [(Constants, &str); 4] = [
-    (Constants::Own, "own"),
-    (Constants::Matrix, "matrix"),
-    (Constants::Count, "count"),
-    (Constants::Evalue, "evalue"),
-];
-const NEIGHBOURHOODS: [(Neighbourhood, &str); 2] = [
-    (Neighbourhood::Paper12, "paper-12"),
-    (Neighbourhood::Square24, "square-24"),
-];
-const SPLITS: [(ThreadSplit, &str); 2] = [
-    (ThreadSplit::Shared, "shared"),
-    (ThreadSplit::Seeded, "seeded"),
-];
-const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
 /// Name of an unlimited number of candidates.
-const ALL: [(usize, &str); 1] = [(usize::MAX, "all")];
+const ALL: &str = "all";
 /// Units of memory as powers of two, the largest first.
 const UNITS: [(u32, &str); 4] = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
 
-/// An error in the text of engine options.
+kagetsu_game::names!(Constants {
+    Own = "own",
+    Matrix = "matrix",
+    Count = "count",
+    Evalue = "evalue",
+});
+kagetsu_game::names!(Neighbourhood { Paper12 = "paper-12", Square24 = "square-24" });
+kagetsu_game::names!(ThreadSplit { Shared = "shared", Seeded = "seeded" });
+
+/// The error in the text of engine options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OptionsError {
-    /// The text is not of the form key=value.
-    #[error(
-        "'{0}' is not a setting; write key=value, with commas between them, as in seed=off,candidates=12"
-    )]
-    Setting(String),
-    /// The key is unknown.
-    #[error("no engine option is called '{0}'; there are {KEYS}")]
-    Key(String),
-    /// The key does not allow the value.
-    #[error("{0}={1}: {0} must be {2}")]
-    Value(String, String, String),
+#[error("{0}")]
+pub struct OptionsError(String);
+
+/// One setting: its key, its text in some options, and its change by a text, which fails with what
+/// the key expects.
+struct Setting {
+    key: &'static str,
+    text: fn(&EngineOptions) -> String,
+    set: fn(&mut EngineOptions, &str) -> Result<(), String>,
 }
+
+/// The setting of a field of the options that a function writes and another reads.
+macro_rules! setting {
+    ($key:literal, $field:ident, $write:expr, $read:expr) => {
+        Setting {
+            key: $key,
+            text: |options| $write(&options.$field),
+            set: |options, text| {
+                options.$field = $read(text)?;
+                Ok(())
+            },
+        }
+    };
+}
+
+/// All settings, in the order in which they are written.
+const SETTINGS: [Setting; 11] = [
+    setting!("threads", threads, ToString::to_string, from_one),
+    setting!("table", table_bytes, memory, bytes),
+    setting!("constants", constants, ToString::to_string, |text| {
+        Constants::named(text).ok_or_else(|| one_of(&Constants::ALL))
+    }),
+    setting!(
+        "neighbourhood",
+        neighbourhood,
+        ToString::to_string,
+        |text| { Neighbourhood::named(text).ok_or_else(|| one_of(&Neighbourhood::ALL)) }
+    ),
+    setting!("candidates", candidates, count_or_all, |text| match text {
+        ALL => Ok(usize::MAX),
+        _ => from_one(text).map_err(|expected| format!("{expected}, or {ALL}")),
+    }),
+    setting!("seed", seed, switch, is_on),
+    setting!(
+        "leaf-fours",
+        leaf_fours,
+        ToString::to_string,
+        |text| number(text, 0..)
+    ),
+    setting!("selective", selective, switch, is_on),
+    setting!("vct", vct, switch, is_on),
+    setting!("split", split, ToString::to_string, split_of),
+    setting!(
+        "end-tables",
+        end_tables,
+        ToString::to_string,
+        |text| number(text, 0..)
+    ),
+];
 
 /// Writes the settings that differ from the default, separated by commas, or `default` if there are
 /// none.
 impl fmt::Display for EngineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (texts, defaults) = (texts(self), texts(&Self::default()));
-        let changed = texts
-            .iter()
-            .zip(defaults)
-            .filter(|(own, default)| *own != default);
-        let words: Vec<String> = changed
-            .map(|((key, value), _)| format!("{key}={value}"))
-            .collect();
-        f.write_str(
-            if words.is_empty() {
-                DEFAULT.into()
-            } else {
-                words.join(",")
-            }
-            .as_str(),
-        )
+        let default = Self::default();
+        let words = SETTINGS.iter().filter_map(|Setting { key, text, .. }| {
+            let own = text(self);
+            (own != text(&default)).then(|| format!("{key}={own}"))
+        });
+        let words: Vec<String> = words.collect();
+        match words.is_empty() {
+            true => f.write_str(DEFAULT),
+            false => f.write_str(&words.join(",")),
+        }
     }
-}
-
-/// Returns every option as key and value.
-fn texts(options: &EngineOptions) -> [(&'static str, String); 11] {
-    let &EngineOptions {
-        threads,
-        table_bytes,
-        constants,
-        neighbourhood,
-        candidates,
-        seed,
-        leaf_fours,
-        selective,
-        vct,
-        split,
-        end_tables,
-        evaluation: _,
-    } = options;
-    [
-        ("threads", threads.to_string()),
-        ("table", memory(table_bytes)),
-        ("constants", name(&CONSTANTS, constants)),
-        ("neighbourhood", name(&NEIGHBOURHOODS, neighbourhood)),
-        (
-            "candidates",
-            if candidates == usize::MAX {
-                name(&ALL, candidates)
-            } else {
-                candidates.to_string()
-            },
-        ),
-        ("seed", name(&SWITCH, seed)),
-        ("leaf-fours", leaf_fours.to_string()),
-        ("selective", name(&SWITCH, selective)),
-        ("vct", name(&SWITCH, vct)),
-        ("split", name(&SPLITS, split)),
-        ("end-tables", end_tables.to_string()),
-    ]
 }
 
 /// Reads the format of `Display`. Missing settings keep their defaults, and the last of equal keys
@@ -122,18 +114,15 @@ impl FromStr for EngineOptions {
             .map(str::trim)
             .filter(|setting| !setting.is_empty() && *setting != DEFAULT)
         {
-            let (key, value) = setting
-                .split_once('=')
-                .ok_or_else(|| OptionsError::Setting(setting.into()))?;
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                OptionsError(format!(
+                    "'{setting}' is not a setting; write key=value, with commas between them, as in \
+                     seed=off,candidates=12"
+                ))
+            })?;
             options.set(key.trim(), value.trim())?;
         }
         Ok(options)
-    }
-}
-
-impl fmt::Display for ThreadSplit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&name(&SPLITS, *self))
     }
 }
 
@@ -141,60 +130,57 @@ impl FromStr for ThreadSplit {
     type Err = OptionsError;
 
     fn from_str(text: &str) -> Result<Self, OptionsError> {
-        named(&SPLITS, text)
-            .map_err(|expected| OptionsError::Value("split".into(), text.into(), expected))
+        split_of(text).map_err(|expected| wrong("split", text, &expected))
     }
 }
 
 impl EngineOptions {
     fn set(&mut self, key: &str, value: &str) -> Result<(), OptionsError> {
-        let wrong = |expected: String| OptionsError::Value(key.into(), value.into(), expected);
-        match key {
-            "threads" => self.threads = number(value, 1..).map_err(wrong)?,
-            "table" => self.table_bytes = bytes(value).map_err(wrong)?,
-            "constants" => self.constants = named(&CONSTANTS, value).map_err(wrong)?,
-            "neighbourhood" => self.neighbourhood = named(&NEIGHBOURHOODS, value).map_err(wrong)?,
-            "candidates" => {
-                let all = named(&ALL, value);
-                self.candidates = all
-                    .or_else(|_| number(value, 1..))
-                    .map_err(|e| wrong(format!("{e}, or all")))?;
-            }
-            "seed" => self.seed = named(&SWITCH, value).map_err(wrong)?,
-            "leaf-fours" => self.leaf_fours = number(value, 0..).map_err(wrong)?,
-            "selective" => self.selective = named(&SWITCH, value).map_err(wrong)?,
-            "vct" => self.vct = named(&SWITCH, value).map_err(wrong)?,
-            "split" => self.split = named(&SPLITS, value).map_err(wrong)?,
-            "end-tables" => self.end_tables = number(value, 0..).map_err(wrong)?,
-            _ => return Err(OptionsError::Key(key.into())),
-        }
-        Ok(())
+        let known = SETTINGS.iter().find(|setting| setting.key == key);
+        let known = known.ok_or_else(|| {
+            let keys = SETTINGS.map(|setting| setting.key).join(", ");
+            OptionsError(format!(
+                "no engine option is called '{key}'; there are {keys}"
+            ))
+        })?;
+        (known.set)(self, value).map_err(|expected| wrong(key, value, &expected))
     }
 }
 
-/// Returns the value with this name, or the list of names as error.
-fn named<T: Copy>(names: &[(T, &str)], text: &str) -> Result<T, String> {
-    let found = names
-        .iter()
-        .find(|(_, name)| *name == text)
-        .map(|(value, _)| *value);
-    found.ok_or_else(|| {
-        names
-            .iter()
-            .map(|(_, name)| *name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    })
+fn wrong(key: &str, value: &str, expected: &str) -> OptionsError {
+    OptionsError(format!("{key}={value}: {key} must be {expected}"))
 }
 
-fn name<T: PartialEq>(names: &[(T, &'static str)], value: T) -> String {
-    let found = names
-        .iter()
-        .find(|(named, _)| *named == value)
-        .map(|(_, name)| *name);
-    found
-        .expect("every value has its name in the table")
-        .to_string()
+fn split_of(text: &str) -> Result<ThreadSplit, String> {
+    ThreadSplit::named(text).ok_or_else(|| one_of(&ThreadSplit::ALL))
+}
+
+fn one_of(values: &[impl ToString]) -> String {
+    let names: Vec<String> = values.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+fn switch(is_on: &bool) -> String {
+    if *is_on { "on" } else { "off" }.into()
+}
+
+fn is_on(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("on, off".into()),
+    }
+}
+
+fn count_or_all(count: &usize) -> String {
+    match *count {
+        usize::MAX => ALL.into(),
+        count => count.to_string(),
+    }
+}
+
+fn from_one(text: &str) -> Result<usize, String> {
+    number(text, 1..)
 }
 
 /// Parses an integer within the range, or returns a description of the range as error.
@@ -209,8 +195,8 @@ where
     }
 }
 
-fn memory(bytes: usize) -> String {
-    let fits = |&&(power, _): &&(u32, &str)| bytes > 0 && bytes.trailing_zeros() >= power;
+fn memory(bytes: &usize) -> String {
+    let fits = |&&(power, _): &&(u32, &str)| *bytes > 0 && bytes.trailing_zeros() >= power;
     let (power, unit) = UNITS.iter().find(fits).unwrap_or(&(0, ""));
     format!("{}{unit}", bytes >> power)
 }
@@ -239,23 +225,23 @@ mod tests {
         let candidates = prop_oneof![1..300_usize, Just(usize::MAX)];
         let table = (0_usize..2_000, 0_u32..31).prop_map(|(count, power)| count << power);
         let names = (
-            select(&CONSTANTS[..]),
-            select(&NEIGHBOURHOODS[..]),
-            select(&SPLITS[..]),
+            select(&Constants::ALL[..]),
+            select(&Neighbourhood::ALL[..]),
+            select(&ThreadSplit::ALL[..]),
         );
         let rest = (any::<bool>(), any::<u32>(), any::<bool>(), any::<bool>());
         (1_usize..100, table, candidates, names, rest).prop_map(
             |(threads, table_bytes, candidates, names, rest)| EngineOptions {
                 threads,
                 table_bytes,
-                constants: names.0.0,
-                neighbourhood: names.1.0,
+                constants: names.0,
+                neighbourhood: names.1,
                 candidates,
                 seed: rest.0,
                 leaf_fours: rest.1,
                 selective: rest.2,
                 vct: rest.3,
-                split: names.2.0,
+                split: names.2,
                 end_tables: rest.1 as u8,
                 evaluation: None,
             },
