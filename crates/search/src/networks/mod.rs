@@ -3,4 +3,4 @@
 mod vectors;
 pub(crate) mod weights;
 
-pub(crate) use vectors::vectorized;
+pub(crate) use vectors::{product, vectorized};

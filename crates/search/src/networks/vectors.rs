@@ -8,4 +8,13 @@ macro_rules! vectorized {
     };
 }
 
+/// Returns the sum of the products of two vectors.
+#[inline(always)]
+pub(crate) fn product(left: &[i16], right: &[i16]) -> i32 {
+    let factors = left.iter().zip(right);
+    factors
+        .map(|(&left, &right)| i32::from(left) * i32::from(right))
+        .sum()
+}
+
 pub(crate) use vectorized;

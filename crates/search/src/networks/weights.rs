@@ -58,7 +58,7 @@ pub(crate) const fn places(rule: RuleName) -> [usize; 2] {
 
 /// Returns the names of a rule's files of weights, without their endings: one for both sides, or
 /// one for each.
-pub(crate) fn weight_names(rule: RuleName) -> &'static [&'static str] {
+pub fn weight_names(rule: RuleName) -> &'static [&'static str] {
     let [first, second] = places(rule);
     &NAMES[first..=second]
 }
@@ -69,6 +69,13 @@ pub(crate) fn content(file: usize) -> &'static [u8] {
         [] => GIVEN[file].get().map_or(&[], Vec::as_slice),
         own => own,
     }
+}
+
+/// Reads a file of this many numbers of 16 bits, the low byte first; `None` for another length.
+pub(crate) fn numbers(bytes: &[u8], count: usize) -> Option<Vec<i16>> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let is_whole = pairs.len() == count && rest.is_empty();
+    is_whole.then(|| pairs.iter().map(|&pair| i16::from_le_bytes(pair)).collect())
 }
 
 /// Returns the name of a file of weights that a search of the variant needs and that the program

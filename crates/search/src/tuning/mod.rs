@@ -1,46 +1,31 @@
 //! Features and tables for fitting the evaluation.
 
 use kagetsu_game::gomoku::{MAX_CELLS, Rule};
-use kagetsu_game::{Effort, Move, Position, RuleName, Score, Side, Variant, with_rule};
+use kagetsu_game::{Effort, Move, Position, Score, Side, Variant, with_rule};
 
 use crate::alphabeta::AlphaBeta;
 use crate::alphabeta::sample::LeafSample;
 use crate::alphabeta::table::TranspositionTable;
 use crate::control::limits::SearchLimits;
-use crate::gomoku::{
-    self, Board, CHANNELS as MODEL_CHANNELS, CLASSES, COUNTS, DEEP_UNITS as MODEL_DEEP_UNITS,
-    FLAGS, Fitted, KINDS, LINE_CLASSES as MODEL_LINE_CLASSES, UNITS,
-};
+use crate::gomoku::{Board, Fitted};
 use crate::heuristics::{Heuristics, Situation};
 use crate::{Control, EngineOptions, Evaluation};
 
 mod pieces;
 
-pub use crate::xiangqi::{mirrored_input, turned_input};
-pub use pieces::{
-    PIECE_DEEP_UNITS, PIECE_HEADS, PIECE_INPUTS, PIECE_LOGIT_CENTI, PIECE_UNITS, PieceFeatures,
-    piece_value, pieces,
+pub use crate::gomoku::{
+    CHANNELS, CLASSES as CELL_CLASSES, COUNTS as KIND_COUNTS, DEEP_UNITS, FLAGS as THREAT_SETS,
+    KINDS as CELL_KINDS, LINE_CLASSES, UNITS as HIDDEN_UNITS, shorter_line,
 };
+pub use crate::networks::weights::weight_names;
+pub use crate::xiangqi::{
+    DEEP_UNITS as PIECE_DEEP_UNITS, HEADS as PIECE_HEADS, INPUTS as PIECE_INPUTS,
+    UNITS as PIECE_UNITS, mirrored_input, turned_input,
+};
+pub use pieces::{PIECE_LOGIT_CENTI, PieceFeatures, piece_value, pieces};
 
 /// Memory of the table of a search for leaves, in bytes.
 const LEAF_TABLE_BYTES: usize = 4 << 20;
-
-/// Number of classes of empty cells.
-pub const CELL_CLASSES: usize = CLASSES;
-/// Number of sets of threats.
-pub const THREAT_SETS: usize = FLAGS;
-/// Number of classes of lines through a cell.
-pub const LINE_CLASSES: usize = MODEL_LINE_CLASSES;
-/// Number of channels of a cell.
-pub const CHANNELS: usize = MODEL_CHANNELS;
-/// Number of hidden units of the network's first layer.
-pub const HIDDEN_UNITS: usize = UNITS;
-/// Number of hidden units of its second layer.
-pub const DEEP_UNITS: usize = MODEL_DEEP_UNITS;
-/// Number of kinds of cells. The first kind has no weights in the network.
-pub const CELL_KINDS: usize = KINDS;
-/// Numbers of cells of a kind that differ for the network.
-pub const KIND_COUNTS: usize = COUNTS;
 
 /// Fixed point of the hidden units.
 const UNIT: f32 = 512.0;
@@ -102,20 +87,6 @@ pub fn value(position: &Position, evaluation: Option<Evaluation>) -> Option<i32>
 fn value_of<R: Rule>(position: &Position, options: &EngineOptions) -> Option<i32> {
     let board = Board::<R>::new(&position.game(), options);
     is_evaluated(board.situation()).then(|| board.evaluate().raw().into())
-}
-
-/// Returns the class of the line that ends after four cells on each side of the centre, for a class
-/// of lines below [`LINE_CLASSES`]. The lines of freestyle end there.
-#[must_use]
-pub fn shorter_line(class: usize) -> usize {
-    gomoku::shorter_line(class)
-}
-
-/// Returns the names of a rule's files of weights, without their endings: one for both sides, or
-/// one for each.
-#[must_use]
-pub fn weight_names(rule: RuleName) -> &'static [&'static str] {
-    crate::networks::weights::weight_names(rule)
 }
 
 /// The features of a position that the move order uses.

@@ -6,14 +6,6 @@ use crate::EngineOptions;
 use crate::heuristics::{Heuristics, Situation};
 use crate::xiangqi::{self, Board, PieceNetwork};
 
-/// Number of inputs: kinds of pieces of both sides, by point.
-pub const PIECE_INPUTS: usize = xiangqi::INPUTS;
-/// Number of units of the network's first layer for each view.
-pub const PIECE_UNITS: usize = xiangqi::UNITS;
-/// Number of units of its second layer.
-pub const PIECE_DEEP_UNITS: usize = xiangqi::DEEP_UNITS;
-/// Number of parts behind the first layer, of which the phase of the game selects one.
-pub const PIECE_HEADS: usize = xiangqi::HEADS;
 /// Centi-units of one logit in xiangqi.
 pub const PIECE_LOGIT_CENTI: f32 = 400.0;
 
@@ -22,12 +14,12 @@ pub const PIECE_LOGIT_CENTI: f32 = 400.0;
 pub struct PieceFeatures {
     /// The side to move.
     pub side: Side,
-    /// The inputs of the network, below [`PIECE_INPUTS`].
+    /// The inputs of the network, below [`PIECE_INPUTS`](super::PIECE_INPUTS).
     pub inputs: Vec<u16>,
     /// The value of pieces and squares in centi-units, for the side to move.
     pub base: i32,
     /// The part of the network behind the first layer that values the position, below
-    /// [`PIECE_HEADS`].
+    /// [`PIECE_HEADS`](super::PIECE_HEADS).
     pub head: usize,
 }
 

@@ -12,5 +12,5 @@ mod network;
 mod values;
 
 pub(crate) use board::Board;
-pub(crate) use network::{DEEP_UNITS, HEADS, INPUTS, PieceNetwork, UNITS, head_at};
-pub use network::{mirrored_input, turned_input};
+pub use network::{DEEP_UNITS, HEADS, INPUTS, UNITS, mirrored_input, turned_input};
+pub(crate) use network::{PieceNetwork, head_at};

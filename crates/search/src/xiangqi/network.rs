@@ -8,27 +8,27 @@ use kagetsu_game::Side;
 use kagetsu_game::xiangqi::{FILES, Kind, Piece, RANKS, SQUARES, Square};
 
 use super::values::WHOLE;
-use crate::networks::vectorized;
-use crate::networks::weights::{XIANGQI, content};
+use crate::networks::weights::{XIANGQI, content, numbers};
+use crate::networks::{product, vectorized};
 
 /// Kinds of pieces of a side.
 const KINDS: usize = Kind::ALL.len();
 
 /// Number of inputs: kinds of pieces of both sides, by point.
-pub(crate) const INPUTS: usize = 2 * KINDS * SQUARES;
+pub const INPUTS: usize = 2 * KINDS * SQUARES;
 
 /// Number of units of the first layer for each view.
-pub(crate) const UNITS: usize = 64;
+pub const UNITS: usize = 64;
 
 /// Number of units of the second layer.
-pub(crate) const DEEP_UNITS: usize = 16;
+pub const DEEP_UNITS: usize = 16;
 
 /// The value of a unit that stands for 1.
 const ONE: i16 = 256;
 
 /// Number of heads: parts of the network behind the first layer, of which the phase of the game
 /// selects one.
-pub(crate) const HEADS: usize = 4;
+pub const HEADS: usize = 4;
 
 /// Numbers of a head in a file.
 const HEAD_NUMBERS: usize = (2 * UNITS + 2) * DEEP_UNITS + 2 * UNITS;
@@ -118,14 +118,6 @@ pub fn mirrored_input(input: u16) -> u16 {
     (row * FILES + FILES - 1 - file) as u16
 }
 
-#[inline(always)]
-fn product<const N: usize>(left: &[i16; N], right: &[i16; N]) -> i32 {
-    let factors = left.iter().zip(right);
-    factors
-        .map(|(&left, &right)| i32::from(left) * i32::from(right))
-        .sum()
-}
-
 impl PieceNetwork {
     /// Returns the engine's own network.
     pub(super) fn own() -> &'static Self {
@@ -136,13 +128,9 @@ impl PieceNetwork {
         &NETWORK
     }
 
-    /// Reads [`NUMBERS`] numbers of 16 bits, the low byte first.
+    /// Reads [`NUMBERS`] numbers.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let (numbers, rest) = bytes.as_chunks::<2>();
-        if numbers.len() != NUMBERS || !rest.is_empty() {
-            return None;
-        }
-        let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
+        let numbers = numbers(bytes, NUMBERS)?;
         let (inputs, numbers) = numbers.split_at(INPUTS * UNITS);
         let (bias, numbers) = numbers.split_at(UNITS);
         let heads: Option<Vec<Head>> = numbers.chunks(HEAD_NUMBERS).map(Head::read).collect();

@@ -12,10 +12,10 @@ use super::shape::SHAPES;
 use crate::networks::weights::places;
 
 /// Number of classes. Crosses that differ only in the order of their lines share a class.
-pub(crate) const CLASSES: usize = SHAPES * (SHAPES + 1) * (SHAPES + 2) * (SHAPES + 3) / 24;
+pub const CLASSES: usize = SHAPES * (SHAPES + 1) * (SHAPES + 2) * (SHAPES + 3) / 24;
 
 /// Sets of threats; see [`super::board::Board::flags`].
-pub(crate) const FLAGS: usize = 512;
+pub const FLAGS: usize = 512;
 
 /// The class of every cross.
 static CLASS_OF: LazyLock<Box<[u16; 1 << 16]>> = LazyLock::new(|| {

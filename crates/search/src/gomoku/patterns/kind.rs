@@ -26,7 +26,8 @@ pub(in crate::gomoku) enum CellKind {
     Five,
 }
 
-pub(crate) const KINDS: usize = 9;
+/// Number of kinds of cells; the first kind has no weights in the network.
+pub const KINDS: usize = 9;
 
 /// The shapes of a cell's four lines, 4 bits each.
 pub(in crate::gomoku) type Cross = u16;

@@ -12,7 +12,7 @@ const REACH: u32 = CENTRE;
 const HALVES: usize = (2 << REACH) - 1;
 
 /// Number of classes. A line and its mirror image share a class.
-pub(crate) const LINE_CLASSES: usize = HALVES * (HALVES + 1) / 2;
+pub const LINE_CLASSES: usize = HALVES * (HALVES + 1) / 2;
 
 /// The half below the centre and the half above it, by their cells, for the first and for the
 /// second side.
@@ -60,7 +60,7 @@ pub(in crate::gomoku) fn line_class<R: Rule>(window: u32) -> [u16; 2] {
 }
 
 /// Returns the class of a line after each half with five cells has lost its outermost one.
-pub(crate) fn shorter_line(class: usize) -> usize {
+pub fn shorter_line(class: usize) -> usize {
     // Halves with fewer than five cells come first; the number of cells with stones follows.
     const SHORT: usize = (1 << REACH) - 1;
     let shorter = |half: usize| {

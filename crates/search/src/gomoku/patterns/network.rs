@@ -9,20 +9,20 @@ use kagetsu_game::RuleName;
 
 use super::kind::KINDS;
 use super::line::LINE_CLASSES;
-use crate::networks::vectorized;
-use crate::networks::weights::{content, places};
+use crate::networks::weights::{content, numbers, places};
+use crate::networks::{product, vectorized};
 
 /// Number of channels of a cell.
-pub(crate) const CHANNELS: usize = 16;
+pub const CHANNELS: usize = 16;
 
 /// Number of hidden units of the first layer.
-pub(crate) const UNITS: usize = 16;
+pub const UNITS: usize = 16;
 
 /// Number of hidden units of the second layer.
-pub(crate) const DEEP_UNITS: usize = 32;
+pub const DEEP_UNITS: usize = 32;
 
 /// Numbers of cells of a kind that differ; the last stands for all greater ones.
-pub(crate) const COUNTS: usize = 8;
+pub const COUNTS: usize = 8;
 
 /// Slots for classes of lines. A power of two makes index checks cheap.
 const ROOM: usize = LINE_CLASSES.next_power_of_two();
@@ -89,14 +89,6 @@ const fn share(channel: i16) -> i16 {
     positive.wrapping_add(4) >> 3
 }
 
-#[inline(always)]
-fn product(left: &[i16], right: &[i16]) -> i32 {
-    let factors = left.iter().zip(right);
-    factors
-        .map(|(&left, &right)| i32::from(left) * i32::from(right))
-        .sum()
-}
-
 impl Network {
     /// Returns the networks of a rule for both sides. Where the rules are the same for both sides,
     /// so are the weights.
@@ -114,13 +106,9 @@ impl Network {
         Self::read(content(at)).expect("the weights are there before a search")
     }
 
-    /// Reads [`NUMBERS`] numbers of 16 bits, the low byte first.
+    /// Reads [`NUMBERS`] numbers.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let (numbers, rest) = bytes.as_chunks::<2>();
-        if numbers.len() != NUMBERS || !rest.is_empty() {
-            return None;
-        }
-        let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
+        let numbers = numbers(bytes, NUMBERS)?;
         let (channels, numbers) = numbers.split_at(CHANNEL_VECTORS * CHANNELS);
         let (units, direct) = numbers.split_at(UNIT_VECTORS * UNITS);
         let (channels, _) = channels.as_chunks::<CHANNELS>();

@@ -9,7 +9,7 @@ use kagetsu_game::RuleName;
 
 use super::fitted::CLASSES;
 use super::network::{Hidden, UNITS};
-use crate::networks::weights::{ORDERS, content, places};
+use crate::networks::weights::{ORDERS, content, numbers, places};
 
 /// Slots for classes. A power of two makes index checks cheap.
 const ROOM: usize = CLASSES.next_power_of_two();
@@ -53,13 +53,9 @@ impl MoveOrder {
         Self::read(content(ORDERS + at)).expect("the weights are there before a search")
     }
 
-    /// Reads [`NUMBERS`] 16-bit numbers, the low byte first.
+    /// Reads [`NUMBERS`] numbers.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let (numbers, rest) = bytes.as_chunks::<2>();
-        if numbers.len() != NUMBERS || !rest.is_empty() {
-            return None;
-        }
-        let numbers: Vec<i16> = numbers.iter().map(|&b| i16::from_le_bytes(b)).collect();
+        let numbers = numbers(bytes, NUMBERS)?;
         let (worths, factors) = numbers.split_at(2 * CLASSES);
         let (factors, _) = factors.as_chunks::<UNITS>();
         let mut rows = vec![[OrderRow::default(); 2]; ROOM];
