@@ -147,7 +147,7 @@ impl OpenBooks {
             return Ok(found);
         }
         let mut line = None;
-        for before in Nearest::prefixes(at, MAX_PREFIXES) {
+        for before in at.prefixes().take(MAX_PREFIXES) {
             if self.lookup(&before)?.is_some() {
                 line = Some(before);
                 break;

@@ -69,11 +69,8 @@ impl From<&RootOverview> for RootJson {
         let position = &root.position;
         let line = position.line();
         let moves = line.as_deref().unwrap_or(position.moves());
-        let setup = position.setup().filter(|_| line.is_none()).cloned();
-        let fen = setup.and_then(|packed| {
-            let setup = Position::unpack(position.variant(), packed).ok()?;
-            setup.fen().ok()
-        });
+        let setup = position.setup().filter(|_| line.is_none());
+        let fen = setup.and_then(|_| position.prefix(0).fen().ok());
         Self {
             moves: moves.iter().map(|&m| position.write_move(m)).collect(),
             fen,

@@ -136,12 +136,7 @@ impl GameRecord {
     /// Returns the positions of the game, the first one first.
     #[must_use]
     pub fn positions(&self) -> Vec<Position> {
-        let (variant, setup) = (self.played.variant(), self.played.setup());
-        let at = |plies: usize| {
-            let moves = &self.played.moves()[..plies];
-            Position::new(variant, setup.cloned(), moves).ok()
-        };
-        let mut positions: Vec<_> = (0..self.played.moves().len()).filter_map(at).collect();
+        let mut positions: Vec<_> = self.played.prefixes().rev().collect();
         positions.push(self.played.clone());
         for m in &self.tail {
             let Some(next) = positions.last().and_then(|last| after(last, *m)) else {

@@ -408,7 +408,8 @@ impl Source {
 
     fn nearest(&self, position: &Position) -> Result<Nearest> {
         let mut line = None;
-        for before in Nearest::prefixes(position, MAX_PREFIXES).chunks(PART) {
+        let before: Vec<_> = position.prefixes().take(MAX_PREFIXES).collect();
+        for before in before.chunks(PART) {
             let found = self.find_all(before)?;
             let held = found.iter().position(Option::is_some);
             if let Some(at) = held {

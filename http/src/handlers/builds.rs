@@ -142,9 +142,7 @@ fn start_request(start: StartJson) -> Result<v1::StartRequest, ApiError> {
     let mut roots: Vec<Position> = lines.iter().map(read).collect::<Result<_, _>>()?;
     for line in &start.cover {
         let end = read(line)?;
-        for plies in 1..=end.moves().len() {
-            let on_line = Position::new(end.variant(), end.setup().cloned(), &end.moves()[..plies]);
-            let on_line = on_line.map_err(|error| ApiError::bad_request(error.to_string()))?;
+        for on_line in (1..=end.moves().len()).map(|plies| end.prefix(plies)) {
             if !roots.contains(&on_line) {
                 roots.push(on_line);
             }

@@ -255,8 +255,7 @@ impl Args {
         for line in &self.cover {
             let end = Position::from_line(variant, line)
                 .with_context(|| format!("--cover \"{line}\""))?;
-            for plies in 1..=end.moves().len() {
-                let on_line = Position::new(variant, None, &end.moves()[..plies])?;
+            for on_line in (1..=end.moves().len()).map(|plies| end.prefix(plies)) {
                 if !roots.contains(&on_line) {
                     roots.push(on_line);
                 }

@@ -21,21 +21,6 @@ pub enum Nearest {
 }
 
 impl Nearest {
-    /// Returns the earlier positions of a line, the longest first: at most `most` of them.
-    #[must_use]
-    pub fn prefixes(position: &Position, most: usize) -> Vec<Position> {
-        let moves = position.moves();
-        let before = |length| {
-            let setup = position.setup().cloned();
-            Position::new(position.variant(), setup, &moves[..length]).ok()
-        };
-        (0..moves.len())
-            .rev()
-            .take(most)
-            .filter_map(before)
-            .collect()
-    }
-
     /// Returns the message about a position that the book does not hold.
     #[must_use]
     pub fn message(&self, position: &Position) -> String {

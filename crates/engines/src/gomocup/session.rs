@@ -343,11 +343,8 @@ impl EngineSession for Session {
 fn stones(position: &Position) -> Vec<(Move, Side)> {
     let mut all = Vec::new();
     let mut side = Side::First;
-    if let Some(packed) = position.setup() {
-        // The set-up was checked when the position was made.
-        let Ok(first) = Position::unpack(position.variant(), packed.clone()) else {
-            return all;
-        };
+    if position.setup().is_some() {
+        let first = position.prefix(0);
         let [black, white] = first.stones().unwrap_or_default();
         let (mut black, mut white) = (black.into_iter(), white.into_iter());
         loop {

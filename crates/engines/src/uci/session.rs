@@ -253,14 +253,10 @@ impl Session {
     }
 
     fn set_position(&mut self, position: &Position) -> Result<(), FaultKind> {
-        let fen = position.setup().map(|packed| {
-            let first = Position::unpack(position.variant(), packed.clone());
-            // The position and its set-up were checked when they were made.
-            first
-                .ok()
-                .and_then(|first| first.fen().ok())
-                .unwrap_or_default()
-        });
+        // Every game of UCI has a FEN.
+        let fen = position
+            .setup()
+            .map(|_| position.prefix(0).fen().unwrap_or_default());
         let moves = position
             .moves()
             .iter()

@@ -253,6 +253,22 @@ impl Position {
         })
     }
 
+    /// Returns the position after the first `plies` of the moves; all moves if there are fewer.
+    #[must_use]
+    pub fn prefix(&self, plies: usize) -> Self {
+        let moves = self.moves.iter().take(plies);
+        Self {
+            variant: self.variant,
+            setup: self.setup.clone(),
+            moves: moves.copied().collect(),
+        }
+    }
+
+    /// Returns the earlier positions of the line, the longest first.
+    pub fn prefixes(&self) -> impl DoubleEndedIterator<Item = Self> {
+        (0..self.moves.len()).rev().map(|plies| self.prefix(plies))
+    }
+
     /// Returns the variant.
     #[must_use]
     pub const fn variant(&self) -> Variant {
@@ -445,11 +461,7 @@ impl fmt::Display for Position {
                 .try_for_each(|&m| write!(f, " {}", self.write_move(m)));
         }
         if let Some(packed) = &self.setup {
-            let setup = Self {
-                variant: self.variant,
-                setup: Some(packed.clone()),
-                moves: Vec::new(),
-            };
+            let setup = self.prefix(0);
             let stones = with_game!(self.variant, G => G::packed_stones(self.variant, packed));
             match (setup.fen(), stones) {
                 (Ok(fen), _) => write!(f, " from \"{fen}\"")?,

@@ -244,11 +244,9 @@ impl GamesJson {
 impl From<&FoundGame> for GameJson {
     fn from(FoundGame { game, ply }: &FoundGame) -> Self {
         let (played, tags) = (&game.played, game.tags.clone());
-        let setup = played.setup().cloned();
-        let setup = setup.and_then(|packed| Position::unpack(played.variant(), packed).ok());
         Self {
             moves: game.moves().iter().map(|&m| played.write_move(m)).collect(),
-            fen: setup.and_then(|setup| setup.fen().ok()),
+            fen: played.setup().and_then(|_| played.prefix(0).fen().ok()),
             ply: *ply,
             result: game.result.text().into(),
             first: tags.first,

@@ -91,7 +91,9 @@ impl View for PrioritiesView {
         at: &Position,
         _: PrioritiesView,
     ) -> Result<PrioritiesJson, ViewError> {
-        let line = line_of(at);
+        let first = at.moves().len().saturating_sub(MAX_MOVES);
+        let line = first..=at.moves().len();
+        let line: Vec<Position> = line.map(|plies| at.prefix(plies)).collect();
         let moves: Vec<Move> = at.legal_moves().into_iter().take(MAX_MOVES).collect();
         let children = moves.iter().filter_map(|&m| at.play(m).ok());
         let all: Vec<Position> = line.iter().cloned().chain(children).collect();
@@ -150,27 +152,11 @@ impl View for PrioritiesView {
 
 /// Returns how the jobs see positions, in their order; a book without jobs has none.
 fn standings(source: &Source, positions: &[Position]) -> anyhow::Result<Vec<Vec<Standing>>> {
-    let mut all = Vec::with_capacity(positions.len());
-    for part in positions.chunks(PART) {
-        let (part, count) = (part.to_vec(), part.len());
-        let read = source.inspect(move |book| {
-            let standings = part.iter().map(|position| book.standings(position));
-            standings.collect()
-        })?;
-        all.extend(read.unwrap_or_else(|| vec![Vec::new(); count]));
-    }
-    Ok(all)
-}
-
-/// Returns the positions of a line: at most the last ones, the position itself at the end.
-fn line_of(position: &Position) -> Vec<Position> {
-    let moves = position.moves();
-    let first = moves.len().saturating_sub(MAX_MOVES);
-    let before = |length: usize| {
-        let setup = position.setup().cloned();
-        Position::new(position.variant(), setup, &moves[..length]).ok()
-    };
-    (first..=moves.len()).filter_map(before).collect()
+    let read = source.inspect(|book| {
+        let standings = positions.iter().map(|position| book.standings(position));
+        standings.collect()
+    })?;
+    Ok(read.unwrap_or_else(|| vec![Vec::new(); positions.len()]))
 }
 
 fn step(

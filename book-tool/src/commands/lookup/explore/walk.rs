@@ -1,6 +1,6 @@
 use anyhow::Result;
 use kagetsu_api::AnnotationsJson;
-use kagetsu_book::{AnnotationJson, Choice, Nearest};
+use kagetsu_book::{AnnotationJson, Choice};
 use kagetsu_game::{Answer, Move, Notation, Position, Verdict};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -75,8 +75,7 @@ impl Walk {
         position: Position,
         notation: Notation,
     ) -> Result<Self> {
-        let mut line = Nearest::prefixes(&position, usize::MAX);
-        line.reverse();
+        let mut line: Vec<Position> = position.prefixes().rev().collect();
         let at = line.len();
         line.push(position);
         let mut walk = Self {

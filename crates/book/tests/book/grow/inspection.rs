@@ -1,6 +1,6 @@
 use super::*;
 
-use kagetsu_book::{Nearest, StandingState};
+use kagetsu_book::StandingState;
 
 #[test]
 fn overview_lists_variants_and_roots() {
@@ -56,7 +56,7 @@ fn nearest_part_of_a_book_is_named() {
     ];
     for (variant, line, expected) in rows {
         let position = Position::from_line(variant, line).expect("legal");
-        let mut prefixes = Nearest::prefixes(&position, 100).into_iter();
+        let mut prefixes = position.prefixes();
         let held = prefixes.find(|prefix| book.lookup(prefix).expect("readable").is_some());
         let message = overview.nearest(&position, held).message(&position);
         assert!(message.starts_with(expected), "{message}");
