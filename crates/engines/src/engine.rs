@@ -131,7 +131,7 @@ impl External {
             self.failures = self.failures.saturating_add(1);
             self.ignores_restrictions |= matches!(wrong, FaultKind::Disallowed(..));
             let fault = self.fault(wrong);
-            if last || fault.wrong.is_permanent() || control.is_stopped() {
+            if last || matches!(fault.wrong, FaultKind::Permanent(_)) || control.is_stopped() {
                 return Err(fault);
             }
             tracing::warn!(position = %question.position, "{fault}; it is started again");
@@ -187,7 +187,7 @@ impl External {
         if is_supported {
             Ok(())
         } else {
-            Err(FaultKind::Unsupported(variant, reason))
+            Err(FaultKind::unsupported(variant, reason))
         }
     }
 
@@ -206,18 +206,16 @@ impl External {
             let found = talk.search(ask, &mut watch, &mut |_| {})?;
             let best = found.lines.first().map(|line| line.m);
             if control.is_stopped() {
-                return Err(FaultKind::Stopped);
+                return Err(FaultKind::stopped());
             }
-            let best = best.ok_or_else(|| FaultKind::NoMove(position.to_string()))?;
+            let best = best.ok_or_else(|| FaultKind::no_move(&position))?;
             if !moves.is_empty() && !moves.contains(&best) {
                 let names: Vec<String> = moves.iter().map(|&m| position.write_move(m)).collect();
                 let (played, known) = (position.write_move(best), names.join(" or "));
-                return Err(FaultKind::WrongAnswer {
-                    played,
-                    position: position.to_string(),
-                    known,
-                    variant,
-                });
+                return Err(FaultKind::Other(format!(
+                    "played '{played}' in {position}, where only {known} will do: does it play \
+                     {variant}?"
+                )));
             }
         }
         if talk.restricts() {
@@ -255,7 +253,11 @@ impl External {
         self.supported(position.variant())?;
         let legal = position.legal_moves();
         for &m in &question.moves {
-            position.play(m).map_err(FaultKind::Question)?;
+            position.play(m).map_err(|error| {
+                FaultKind::Permanent(format!(
+                    "was asked about a move that cannot be made: {error}"
+                ))
+            })?;
         }
         let is_free = question.moves.is_empty();
         let allowed = if is_free { &legal } else { &question.moves };

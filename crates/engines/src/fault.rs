@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use kagetsu_game::{MoveError, Position, Variant, quote};
+use kagetsu_game::{Position, Variant, quote};
 
 /// A fault of an engine, with the engine's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,82 +16,51 @@ pub struct Fault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// The program does not start.
-    #[error(
-        "cannot be started: {0}; give the path of a program that can be run, as in --engine uci:/usr/games/NAME"
-    )]
-    Start(String),
-    /// The process has ended or has closed its pipe.
-    #[error("has ended: {0}")]
-    Ended(String),
     /// The engine sent nothing within the time.
     #[error("sent nothing useful for {} s while it was to {}; --engine-patience gives it longer", .1.as_secs(), .0)]
     Silent(&'static str, Duration),
-    /// A line is longer than this many bytes.
-    #[error("wrote a line of more than {0} bytes")]
-    Flood(usize),
-    /// The engine does not read its input.
-    #[error("does not read what it is sent")]
-    InputBlocked,
-    /// The engine played an illegal move.
-    #[error(
-        "played '{0}' in {1}, which is not legal there: does it play this variant by these rules?"
-    )]
-    Illegal(String, String),
     /// The engine played a move outside of the restriction.
     #[error("played '{0}' in {1}, which was not among the moves asked about")]
     Disallowed(String, String),
-    /// The engine missed the only good move of a position with a known answer.
-    #[error("played '{played}' in {position}, where only {known} will do: does it play {variant}?")]
-    WrongAnswer {
-        /// The move as the engine wrote it.
-        played: String,
-        /// The position.
-        position: String,
-        /// The known answer.
-        known: String,
-        /// The variant whose rules apply.
-        variant: Variant,
-    },
-    /// The engine found no move in a position that has one.
-    #[error("finds no move in {0}, where there is one")]
-    NoMove(String),
-    /// The engine gave a move without a value.
-    #[error("says no value of '{0}'")]
-    NoValue(String),
-    /// The engine does not have this option.
-    #[error("has no option '{0}'; it has {1}")]
-    Option(String, String),
-    /// The engine reports that it cannot.
-    #[error("refuses: {0}")]
-    Refuses(String),
-    /// The protocol or the engine does not support the variant.
-    #[error("does not play {0}: {1}")]
-    Unsupported(Variant, &'static str),
-    /// The caller stopped the engine while it started. This is no fault of the engine.
-    #[error("was stopped while it was getting ready")]
-    Stopped,
-    /// The question contains an illegal move.
-    #[error("was asked about a move that cannot be made: {0}")]
-    Question(MoveError),
+    /// A fault that a restart cannot mend, as of a program that does not start.
+    #[error("{0}")]
+    Permanent(String),
+    /// Any other fault, or none: the caller stopped the engine while it started.
+    #[error("{0}")]
+    Other(String),
 }
 
 impl FaultKind {
     pub(crate) fn illegal(played: &str, position: &Position) -> Self {
-        Self::Illegal(clip(played), position.to_string())
+        let played = clip(played);
+        Self::Other(format!(
+            "played '{played}' in {position}, which is not legal there: does it play this variant \
+             by these rules?"
+        ))
     }
 
     pub(crate) fn unasked(played: &str, position: &Position) -> Self {
         Self::Disallowed(clip(played), position.to_string())
     }
 
-    /// Whether a restart cannot help.
-    #[must_use]
-    pub const fn is_permanent(&self) -> bool {
-        matches!(
-            self,
-            Self::Start(_) | Self::Option(..) | Self::Unsupported(..) | Self::Question(_)
-        )
+    pub(crate) fn no_move(position: &Position) -> Self {
+        Self::Other(format!("finds no move in {position}, where there is one"))
+    }
+
+    pub(crate) fn refuses(reason: &str) -> Self {
+        Self::Other(format!("refuses: {}", clip(reason)))
+    }
+
+    pub(crate) fn unsupported(variant: Variant, reason: &str) -> Self {
+        Self::Permanent(format!("does not play {variant}: {reason}"))
+    }
+
+    pub(crate) fn stopped() -> Self {
+        Self::Other("was stopped while it was getting ready".into())
+    }
+
+    pub(crate) fn input_blocked() -> Self {
+        Self::Other("does not read what it is sent".into())
     }
 }
 

@@ -84,7 +84,12 @@ impl EngineProcess {
             let _ = child.wait();
             drop(reaps);
         };
-        let failed = |reason: String| FaultKind::Start(reason);
+        let failed = |reason: String| {
+            FaultKind::Permanent(format!(
+                "cannot be started: {reason}; give the path of a program that can be run, as in \
+                 --engine uci:/usr/games/NAME"
+            ))
+        };
         Builder::new()
             .name("engine".into())
             .spawn(keep)
@@ -115,11 +120,11 @@ impl EngineProcess {
     pub(crate) fn send(&mut self, line: &str) -> Result<(), FaultKind> {
         tracing::trace!(line, "to the engine");
         let Some(lines) = &self.lines else {
-            return Err(FaultKind::InputBlocked);
+            return Err(FaultKind::input_blocked());
         };
         match lines.try_send(line.to_string()) {
             Ok(()) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(FaultKind::InputBlocked),
+            Err(TrySendError::Full(_)) => Err(FaultKind::input_blocked()),
             // The pipe is closed: earlier lines explain more than this error.
             Err(TrySendError::Disconnected(_)) => Ok(()),
         }
@@ -131,7 +136,7 @@ impl EngineProcess {
             return Err(end.clone());
         }
         let Some(output) = &self.output else {
-            return Err(FaultKind::InputBlocked);
+            return Err(FaultKind::input_blocked());
         };
         let wrong = match output.recv_timeout(time) {
             Ok(Output::Line(line)) => {
@@ -142,15 +147,14 @@ impl EngineProcess {
                 return Ok(Some(line));
             }
             Err(RecvTimeoutError::Timeout) => return Ok(None),
-            Ok(Output::Flood) => FaultKind::Flood(MAX_LINE_BYTES),
-            Ok(Output::End(how)) if self.error.is_empty() => FaultKind::Ended(how),
+            Ok(Output::Flood) => format!("wrote a line of more than {MAX_LINE_BYTES} bytes"),
+            Ok(Output::End(how)) if self.error.is_empty() => format!("has ended: {how}"),
             Ok(Output::End(how)) => {
-                FaultKind::Ended(format!("{how}; its last message: {}", self.error))
+                format!("has ended: {how}; its last message: {}", self.error)
             }
-            Err(RecvTimeoutError::Disconnected) => FaultKind::Ended("its keeper is gone".into()),
+            Err(RecvTimeoutError::Disconnected) => "has ended: its keeper is gone".into(),
         };
-        self.end = Some(wrong.clone());
-        Err(wrong)
+        Err(self.end.insert(FaultKind::Other(wrong)).clone())
     }
 }
 

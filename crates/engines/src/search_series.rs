@@ -222,7 +222,8 @@ impl<'a> SearchSeries<'a> {
                     && lines.iter().all(|line| line.value.is_none())
                     && !control.is_stopped()
                 {
-                    return Err(FaultKind::NoValue(position.write_move(line.m)));
+                    let m = position.write_move(line.m);
+                    return Err(FaultKind::Other(format!("says no value of '{m}'")));
                 }
                 answer.extend(valued);
                 continue;

@@ -114,7 +114,7 @@ pub(crate) fn await_line<T>(
             return Err(FaultKind::Silent(doing, time));
         };
         if control.is_stopped() {
-            return Err(FaultKind::Stopped);
+            return Err(FaultKind::stopped());
         }
         if let Some(line) = process.hear(left.min(CONTROL_POLL_INTERVAL))?
             && let Some(found) = want(&line)?

@@ -131,13 +131,8 @@ fn moves_without_values_are_valued_here() {
         moves: question.position.legal_moves()[..2].to_vec(),
         ..question
     };
-    assert!(matches!(
-        ask(&mut engine, &two),
-        Err(Fault {
-            wrong: FaultKind::NoValue(_),
-            ..
-        })
-    ));
+    let fault = ask(&mut engine, &two).expect_err("it has no value");
+    assert!(fault.to_string().contains("says no value of"), "{fault}");
 }
 
 #[test]
@@ -193,13 +188,7 @@ fn claimed_win_is_checked_by_own_search() {
 #[test]
 fn wrong_size_and_wrong_rule_are_found() {
     let fault = check(&mut start("yixin-size"), "freestyle-15").expect_err("it plays on 20");
-    assert!(
-        matches!(
-            fault.wrong,
-            FaultKind::Illegal(..) | FaultKind::WrongAnswer { .. } | FaultKind::Refuses(_)
-        ),
-        "{fault}"
-    );
+    assert!(matches!(fault.wrong, FaultKind::Other(_)), "{fault}");
     let fault = check(&mut start("refuses"), "freestyle-15").expect_err("it says so");
     assert!(
         fault
@@ -210,13 +199,7 @@ fn wrong_size_and_wrong_rule_are_found() {
     let mut freestyle = start("freestyle");
     check(&mut freestyle, "freestyle-15").expect("it plays that");
     let fault = check(&mut freestyle, "renju-15").expect_err("an overline for Black");
-    assert!(
-        matches!(
-            fault.wrong,
-            FaultKind::Illegal(..) | FaultKind::WrongAnswer { .. }
-        ),
-        "{fault}"
-    );
+    assert!(fault.to_string().contains("does it play"), "{fault}");
     assert!(check(&mut freestyle, "xiangqi").is_err());
 }
 

@@ -8,7 +8,7 @@ use super::from_engine::points;
 use super::{FromEngine, Point, RULES, ToEngine};
 use crate::address::EngineSettings;
 use crate::eval::Eval;
-use crate::fault::{FaultKind, clip};
+use crate::fault::FaultKind;
 use crate::process::EngineProcess;
 use crate::reported_lines::ReportedLines;
 use crate::search_watch::{SearchWatch, WatchEvent, await_line};
@@ -150,7 +150,7 @@ impl Session {
             |line| match FromEngine::read(line) {
                 FromEngine::Ok(_) => Ok(Some(())),
                 FromEngine::Error(text) | FromEngine::Unknown(text) => {
-                    Err(FaultKind::Refuses(clip(&format!("START {size}: {text}"))))
+                    Err(FaultKind::refuses(&format!("START {size}: {text}")))
                 }
                 _ => Ok(None),
             },
@@ -235,7 +235,7 @@ impl Session {
     fn stop(&mut self, size: u8, allowed: &[Move]) -> Result<Option<Move>, FaultKind> {
         if !self.is_yixin {
             // The protocol has no command for it.
-            return Err(FaultKind::Stopped);
+            return Err(FaultKind::stopped());
         }
         self.say(&ToEngine::YxStop)?;
         let point = await_line(
@@ -282,7 +282,7 @@ impl EngineSession for Session {
     ) -> Result<SearchResult, FaultKind> {
         let Some((rule, size)) = ask.position.variant().gomoku() else {
             let variant = ask.position.variant();
-            return Err(FaultKind::Unsupported(variant, "it is no gomoku"));
+            return Err(FaultKind::unsupported(variant, "it is no gomoku"));
         };
         let legal = ask.position.legal_moves();
         let allowed = if ask.moves.is_empty() {
@@ -301,7 +301,7 @@ impl EngineSession for Session {
                 WatchEvent::Line(line) => line,
                 WatchEvent::Late if !self.is_yixin => {
                     let silent = FaultKind::Silent("play in its time", time);
-                    return Err(unknown.map_or(silent, FaultKind::Refuses));
+                    return Err(unknown.unwrap_or(silent));
                 }
                 WatchEvent::Late | WatchEvent::Stopped => {
                     return Ok(gathered.found(self.stop(size, allowed)?));
@@ -330,9 +330,11 @@ impl EngineSession for Session {
                         progress(&gathered.found(None));
                     }
                 }
-                FromEngine::Error(text) => return Err(FaultKind::Refuses(clip(&text))),
+                FromEngine::Error(text) => return Err(FaultKind::refuses(&text)),
                 // This may refer to a setting that the engine does not know.
-                FromEngine::Unknown(text) => unknown = Some(clip(&format!("UNKNOWN {text}"))),
+                FromEngine::Unknown(text) => {
+                    unknown = Some(FaultKind::refuses(&format!("UNKNOWN {text}")));
+                }
                 _ => {}
             }
         }

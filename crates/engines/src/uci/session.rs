@@ -7,7 +7,7 @@ use kagetsu_search::Control;
 use super::{Clock, Dialect, FromEngine, Go, Info, OptionLine, ToEngine, Value};
 use crate::address::{EngineSettings, OptionValue, Protocol};
 use crate::eval::Eval;
-use crate::fault::{FaultKind, clip};
+use crate::fault::FaultKind;
 use crate::process::EngineProcess;
 use crate::reported_lines::ReportedLines;
 use crate::search_watch::{SearchWatch, WatchEvent, await_line};
@@ -159,7 +159,11 @@ impl Session {
                 .iter()
                 .map(|option| option.name.as_str())
                 .collect();
-            return Err(FaultKind::Option(own.name.clone(), known.join(", ")));
+            return Err(FaultKind::Permanent(format!(
+                "has no option '{}'; it has {}",
+                own.name,
+                known.join(", ")
+            )));
         }
         if own.name.eq_ignore_ascii_case("MultiPV") {
             return Ok(());
@@ -185,12 +189,12 @@ impl Session {
             let WatchEvent::Line(line) =
                 watch.next(&mut self.process, "play a move at the start")?
             else {
-                return Err(FaultKind::Stopped);
+                return Err(FaultKind::stopped());
             };
             let FromEngine::BestMove { best, .. } = FromEngine::read(self.dialect, &line) else {
                 continue;
             };
-            let best = best.ok_or_else(|| FaultKind::NoMove(start.to_string()))?;
+            let best = best.ok_or_else(|| FaultKind::no_move(&start))?;
             let is_legal = |m: Option<Move>| m.is_some_and(|m| start.play(m).is_ok());
             return match is_legal(parse_from_one(&best)) {
                 true => Ok(true),
@@ -410,7 +414,7 @@ impl EngineSession for Session {
                     }
                 }
                 FromEngine::BestMove { best: None, .. } => {
-                    return Err(FaultKind::NoMove(ask.position.to_string()));
+                    return Err(FaultKind::no_move(ask.position));
                 }
                 FromEngine::BestMove {
                     best: Some(text), ..
@@ -425,7 +429,7 @@ impl EngineSession for Session {
                     return Ok(gathered.found(Some(best)));
                 }
                 FromEngine::Other(line) if line.to_ascii_lowercase().starts_with("error") => {
-                    return Err(FaultKind::Refuses(clip(&line)));
+                    return Err(FaultKind::refuses(&line));
                 }
                 _ => {}
             }
