@@ -45,15 +45,20 @@ pub trait Store: Send + Sync {
     /// See [`Store`].
     fn apply(&mut self, batch: Batch) -> Result<(), StoreError>;
 
-    /// Returns whether there is work for [`Store::maintain`].
-    fn needs_maintenance(&self) -> bool;
+    /// Returns whether there is work for [`Store::maintain`]; none for a store that takes no
+    /// changes, which needs none of the following methods.
+    fn needs_maintenance(&self) -> bool {
+        false
+    }
 
     /// Starts a compaction in the background if one is due, and takes over the result of a finished
     /// one.
     ///
     /// # Errors
     /// See [`Store`].
-    fn maintain(&mut self) -> Result<(), StoreError>;
+    fn maintain(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Makes all changes durable and rewrites the store in its smallest form.
     ///
@@ -65,14 +70,18 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// See [`Store`].
-    fn flush(&mut self) -> Result<(), StoreError>;
+    fn flush(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Makes few changes durable now, and begins a compaction of many, which ends before the store
     /// is dropped.
     ///
     /// # Errors
     /// See [`Store`].
-    fn begin_flush(&mut self) -> Result<(), StoreError>;
+    fn begin_flush(&mut self) -> Result<(), StoreError> {
+        self.flush()
+    }
 }
 
 #[cfg(test)]

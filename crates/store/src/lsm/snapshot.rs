@@ -79,23 +79,7 @@ impl Store for LsmSnapshot {
         Err(StoreError::Snapshot)
     }
 
-    fn needs_maintenance(&self) -> bool {
-        false
-    }
-
-    fn maintain(&mut self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     fn compact(&mut self) -> Result<(), StoreError> {
         Err(StoreError::Snapshot)
-    }
-
-    fn flush(&mut self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn begin_flush(&mut self) -> Result<(), StoreError> {
-        Ok(())
     }
 }
