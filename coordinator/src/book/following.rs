@@ -45,7 +45,7 @@ impl BookWriter {
                     reply.give(Err(refusal()));
                 }
                 Command::Refill => self.is_refilling.store(false, Ordering::Release),
-                Command::Lookup(..) | Command::Inspect(_) => self.read(command),
+                Command::Lookup(..) | Command::Snapshot(_) => self.read(command),
                 _ => {}
             }
         }

@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use kagetsu_book::{
-    Annotation, Aside, BookError, Entry, Job, JobChange, JobId, JobSpec, JobState, JournalDigest,
-    JournalError, Sequence, Work,
+    Annotation, Aside, BookError, BookSnapshot, Entry, Job, JobChange, JobId, JobSpec, JobState,
+    JournalDigest, JournalError, Sequence, Work,
 };
 use kagetsu_game::{Answer, Position, Question, Variant};
-use kagetsu_reader::{BookClosed, GrowingBook, Inspection};
+use kagetsu_reader::{BookClosed, GrowingBook};
 use kagetsu_schedule::{QuestionId, TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
@@ -71,7 +71,8 @@ pub(crate) enum Command {
     Start(Box<JobSpec>, Reply<Job>),
     Change(String, JobChange, Reply<Job>),
     Lookup(Vec<Position>, Reply<Vec<Option<Entry>>>),
-    Inspect(Inspection),
+    /// Asks for the book as it is now.
+    Snapshot(Sender<Arc<BookSnapshot>>),
     Stop,
 }
 
@@ -267,9 +268,10 @@ impl BookHandle {
 
 /// Views read snapshots of the book. The number of views that run is their bound.
 impl GrowingBook for BookHandle {
-    fn inspect(&self, read: Inspection) -> Result<(), BookClosed> {
-        let sent = self.commands.send(Command::Inspect(read));
-        sent.map_err(|_| BookClosed)
+    fn snapshot(&self) -> Result<Arc<BookSnapshot>, BookClosed> {
+        let (sender, taken) = channel();
+        self.send(Command::Snapshot(sender));
+        taken.recv().map_err(|_| BookClosed)
     }
 
     fn entries(&self) -> u64 {
@@ -318,26 +320,15 @@ mod tests {
         let path = folder.path().to_path_buf();
         let writer = BookWriter::new(book, path, None, end, workforce).expect("readable");
         let writer = std::thread::spawn(|| writer.run());
-        let (go_on, wait) = channel::<()>();
-        let (seen, found) = oneshot::channel();
-        handle.send(Command::Inspect(Box::new(move |book| {
-            wait.recv().expect("the test goes on");
-            seen.send((book.len(), book.sequence())).expect("awaited");
-        })));
+        let before = handle.snapshot().expect("the writer lives");
         let start = Position::start(Variant::FREESTYLE_15);
         let answer = [kagetsu_builders::opinion(start.distinct_moves()[0], 5)];
         let answer = answer.into_iter().collect();
         let learned = handle.learn(start.clone(), answer).await;
         learned.expect("legal");
-        let (counts, counted) = oneshot::channel();
-        handle.send(Command::Inspect(Box::new(move |book| {
-            counts.send(book.len()).expect("awaited");
-        })));
-        assert_eq!(counted.await.expect("the writer lives"), 1);
-        go_on.send(()).expect("it waits");
-        let found = found.await.expect("it was read");
+        assert_eq!(handle.snapshot().expect("the writer lives").len(), 1);
         assert_eq!(
-            found,
+            (before.len(), before.sequence()),
             (0, Sequence(0)),
             "the book of the moment of the request"
         );

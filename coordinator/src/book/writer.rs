@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,6 @@ use kagetsu_book::{
 use kagetsu_game::{Answer, Position, Question, Variant};
 use kagetsu_schedule::{TaskId, WorkerId};
 use kagetsu_verification::QuarantinedWorker;
-use tokio::runtime::Handle;
 
 use super::committer::{CommitBatch, Committer, Publisher};
 use super::handle::{Command, JobView, Reply, Views, Workforce, WriterEnd};
@@ -62,8 +61,6 @@ pub(crate) struct BookWriter {
     views: BTreeMap<JobId, Arc<JobView>>,
     /// The book as it is, if it was read since its last change.
     snapshot: Option<Arc<BookSnapshot>>,
-    /// Runs the readings of snapshots.
-    runtime: Handle,
 }
 
 impl BookWriter {
@@ -105,7 +102,6 @@ impl BookWriter {
             rates: BTreeMap::new(),
             views: BTreeMap::new(),
             snapshot: None,
-            runtime: Handle::try_current()?,
         };
         let (published, is_published) = std::sync::mpsc::channel();
         let publish: Box<dyn FnOnce() + Send> = Box::new(move || {
@@ -157,7 +153,7 @@ impl BookWriter {
     fn next_command(&mut self) -> Result<Option<Command>> {
         while self.committer.is_behind() {
             match self.orders.recv_timeout(COMMIT_POLL_INTERVAL) {
-                Ok(read @ (Command::Lookup(..) | Command::Inspect(_))) => self.read(read),
+                Ok(read @ (Command::Lookup(..) | Command::Snapshot(_))) => self.read(read),
                 Ok(other) => self.deferred.push_back(other),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -183,13 +179,13 @@ impl BookWriter {
     pub(super) fn read(&mut self, command: Command) {
         match command {
             Command::Lookup(positions, reply) => self.look_up(&positions, reply),
-            Command::Inspect(read) => self.read_aside(read),
+            Command::Snapshot(reader) => self.give_snapshot(&reader),
             _ => {}
         }
     }
 
-    /// Reads the book as it is now on another thread, so that no answer waits for a long reading.
-    fn read_aside(&mut self, read: impl FnOnce(&Book) + Send + 'static) {
+    /// Gives a reader the book as it is now.
+    fn give_snapshot(&mut self, reader: &Sender<Arc<BookSnapshot>>) {
         let sequence = self.book.sequence();
         let known = self.snapshot.take();
         let snapshot = match known.filter(|known| known.sequence() == sequence) {
@@ -199,7 +195,8 @@ impl BookWriter {
         match snapshot {
             Ok(snapshot) => {
                 self.snapshot = Some(Arc::clone(&snapshot));
-                self.runtime.spawn_blocking(move || read(&snapshot));
+                // The reader may have gone.
+                let _ = reader.send(snapshot);
             }
             // The client is told that the book is closed.
             Err(error) => tracing::error!("the book cannot be read: {error}"),
@@ -282,7 +279,7 @@ impl BookWriter {
                 }
                 Command::Lead(..) | Command::Follow(..) => {}
                 Command::End(reason) => return Err(reason.into()),
-                Command::Lookup(..) | Command::Inspect(_) => self.read(command),
+                Command::Lookup(..) | Command::Snapshot(_) => self.read(command),
                 Command::Stop => goes_on = false,
             }
         }

@@ -35,7 +35,7 @@ pub use error::{BookError, JobError, JournalError, LearnError, OpenError, withou
 pub use folder_journal::FolderJournal;
 pub use inspection::scan::{BookScan, ScannedChild, ScannedEntry, ScannedMove, StoredRecord};
 pub use inspection::standing::{Standing, StandingState};
-pub use inspection::suspects::{Doubt, Suspect, SuspectSearch};
+pub use inspection::suspects::{Doubt, Suspect};
 pub use journal::frame::{MAX_ENTRY_BYTES, frame, unframe};
 pub use journal::log::{Journal, JournalDigest, JournalSync, Sequence, Visit};
 pub use kagetsu_compiled::{

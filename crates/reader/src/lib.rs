@@ -51,5 +51,5 @@ pub use ranged::Ranged;
 pub use registry::{NamedSchema, RegisteredView, VIEWS, ViewSchemas, read_view};
 pub use results::GameResults;
 pub use server::ServerBook;
-pub use source::{BookClosed, CertificateBook, FolderBook, GrowingBook, Inspection, Source};
+pub use source::{BookClosed, CertificateBook, FolderBook, GrowingBook, Source};
 pub use view::{Subject, View, WholeBook};

@@ -1,6 +1,10 @@
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
 use kagetsu_api::{AnnotationsJson, AnswerJson};
-use kagetsu_book::{AnnotationJson, Book, BookError, CheckReport, Entry, Nearest, Overview, Place};
+use kagetsu_book::{
+    AnnotationJson, Book, BookError, BookSnapshot, CheckReport, Entry, Nearest, Overview, Place,
+};
 use kagetsu_compiled::NamedBook;
 use kagetsu_game::{Answer, Key, Position};
 use kagetsu_games::{FoundGames, GameFilter, GameStore, MoveResults};
@@ -13,7 +17,7 @@ use crate::server::ServerBook;
 
 /// Earlier positions of a line that are looked up for a message.
 const MAX_PREFIXES: usize = 400;
-/// Positions that one reading of a growing book looks up; its writer serves others in between.
+/// Those of them that are looked up together.
 const PART: usize = 64;
 
 /// A book, wherever it is. No method changes it, and any number of threads may read it at once.
@@ -47,17 +51,13 @@ pub struct CertificateBook {
     pub(crate) bytes: u64,
 }
 
-/// One reading of a growing book.
-pub type Inspection = Box<dyn FnOnce(&Book) + Send>;
-
 /// A book that another thread changes.
 pub trait GrowingBook: Send + Sync {
-    /// Hands a reading to the thread that owns the book. Readings of others come in between, so a
-    /// long walk reads in many parts.
+    /// Waits for the book as it is now.
     ///
     /// # Errors
     /// If the book is closed.
-    fn inspect(&self, read: Inspection) -> Result<(), BookClosed>;
+    fn snapshot(&self) -> Result<Arc<BookSnapshot>, BookClosed>;
 
     /// Returns the number of journal entries on disk, which grows with every change.
     fn entries(&self) -> u64;
@@ -113,9 +113,13 @@ impl Source {
     pub fn find_all(&self, positions: &[Position]) -> Result<Vec<Option<Found>>> {
         let positions = positions.iter();
         match self {
-            Self::Folder(folder) => positions
-                .map(|position| Ok(folder.book.lookup(position)?.map(Found::from)))
-                .collect(),
+            Self::Folder(_) | Self::Growing(_) => {
+                let found = self.inspect(|book| {
+                    let found = positions.map(|position| book.lookup(position));
+                    found.map(|entry| Ok(entry?.map(Found::from))).collect()
+                })?;
+                Ok(found.unwrap_or_default())
+            }
             Self::File(file) => {
                 let file = file.newest();
                 let found = |position| {
@@ -138,18 +142,6 @@ impl Source {
                     })
                 })
                 .collect()),
-            Self::Growing(_) => {
-                let mut all = Vec::with_capacity(positions.len());
-                for part in positions.as_slice().chunks(PART) {
-                    let part = part.to_vec();
-                    let found = self.inspect(move |book| {
-                        part.iter().map(|position| book.lookup(position)).collect()
-                    })?;
-                    let found: Vec<Option<Entry>> = found.unwrap_or_default();
-                    all.extend(found.into_iter().map(|entry| entry.map(Found::from)));
-                }
-                Ok(all)
-            }
             Self::Server(server) => server.find_all(positions.as_slice()),
         }
     }
@@ -158,20 +150,13 @@ impl Source {
     ///
     /// # Errors
     /// See [`Source`].
-    pub fn inspect<T: Send + 'static>(
+    pub fn inspect<T>(
         &self,
-        read: impl FnOnce(&Book) -> Result<T, BookError> + Send + 'static,
+        read: impl FnOnce(&Book) -> Result<T, BookError>,
     ) -> Result<Option<T>> {
         match self {
             Self::Folder(folder) => Ok(Some(read(&folder.book)?)),
-            Self::Growing(growing) => {
-                let (sender, result) = std::sync::mpsc::channel();
-                growing.inspect(Box::new(move |book| {
-                    // The caller waits for the result unless it has ended with its program.
-                    let _ = sender.send(read(book));
-                }))?;
-                Ok(Some(result.recv().map_err(|_| BookClosed)??))
-            }
+            Self::Growing(growing) => Ok(Some(read(&*growing.snapshot()?)?)),
             Self::File(_) | Self::Certificate(_) | Self::Server(_) => Ok(None),
         }
     }
@@ -281,7 +266,7 @@ impl Source {
     /// # Errors
     /// [`ViewError::Unsupported`] for a book that does not keep its positions.
     pub fn page(&self, after: Option<Place>, most: usize) -> Result<Vec<Entry>, ViewError> {
-        let page = self.inspect(move |book| book.page(after, most))?;
+        let page = self.inspect(|book| book.page(after, most))?;
         page.ok_or_else(|| {
             ViewError::Unsupported(match self {
                 Self::Certificate(_) => "a certificate is a tree of moves, not a list of \
@@ -304,12 +289,12 @@ impl Source {
             let read = serde_json::from_str::<AnnotationsJson>(&json);
             return Ok(read.map_err(anyhow::Error::from)?.annotations);
         }
-        let position = at.clone();
         let notes = match self {
             Self::File(file) => file.newest().annotations(at),
-            _ => self
-                .inspect(move |book| book.annotations(&position))?
-                .unwrap_or_default(),
+            _ => {
+                let notes = self.inspect(|book| book.annotations(at))?;
+                notes.unwrap_or_default()
+            }
         };
         let notes = notes.iter();
         Ok(notes.map(|note| AnnotationJson::new(at, note)).collect())

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use kagetsu_game::{Key, Move, Position, Score, Verdict};
+use kagetsu_game::{Move, Position, Score, Verdict};
 
 use crate::{Book, BookError, Entry};
 
@@ -57,65 +57,26 @@ struct Important {
     distance: u32,
 }
 
-/// A search for doubtful positions in steps; see [`Book::look_for_suspects`].
-pub struct SuspectSearch {
-    seen: BTreeSet<Key>,
-    found: Vec<Important>,
-    lines: Vec<Position>,
-    /// Positions that wait, as indices of `lines`, the nearest first.
-    open: BinaryHeap<Reverse<(u32, usize)>>,
-}
-
-impl SuspectSearch {
-    /// Returns a search that begins at a position.
-    #[must_use]
-    pub fn new(root: Position) -> Self {
-        Self {
-            seen: BTreeSet::from([root.key()]),
-            found: Vec::new(),
-            lines: vec![root],
-            open: BinaryHeap::from([Reverse((0, 0))]),
-        }
-    }
-
-    /// Returns the number of positions that were looked at.
-    #[must_use]
-    pub fn seen(&self) -> usize {
-        self.found.len()
-    }
-
-    /// Ranks the positions by the doubt about their values, the most doubtful first. Returns `None`
-    /// if the book does not hold the first one.
-    #[must_use]
-    pub fn finish(self) -> Option<Vec<Suspect>> {
-        if self.found.is_empty() {
-            return None;
-        }
-        let standard = UsualSearch::of(&self.found);
-        let found = self.found.into_iter();
-        let mut suspects: Vec<Suspect> = found.filter_map(|seen| standard.judge(seen)).collect();
-        suspects.sort_by(|one, other| other.doubt.total_cmp(&one.doubt));
-        Some(suspects)
-    }
-}
-
 impl Book {
-    /// Looks at the `most` next positions of a search, the most important first. Returns whether
-    /// there are more.
+    /// Returns the doubtful ones among the `most` most important positions from a position on, the
+    /// most doubtful first; `None` if the book does not hold that.
     ///
     /// # Errors
     /// If a record is damaged.
-    pub fn look_for_suspects(
+    pub fn suspects(
         &self,
-        search: &mut SuspectSearch,
+        root: &Position,
         most: usize,
-    ) -> Result<bool, BookError> {
-        let end = search.found.len() + most;
-        while search.found.len() < end {
-            let Some(Reverse((distance, index))) = search.open.pop() else {
-                return Ok(false);
+    ) -> Result<Option<Vec<Suspect>>, BookError> {
+        let (mut seen, mut lines) = (BTreeSet::from([root.key()]), vec![root.clone()]);
+        // Positions that wait, as indices of `lines`, the nearest first.
+        let mut open = BinaryHeap::from([Reverse((0, 0))]);
+        let mut found: Vec<Important> = Vec::new();
+        while found.len() < most {
+            let Some(Reverse((distance, index))) = open.pop() else {
+                break;
             };
-            let position = search.lines[index].clone();
+            let position: Position = lines[index].clone();
             let Some(entry) = self.lookup(&position)? else {
                 continue;
             };
@@ -124,16 +85,22 @@ impl Book {
                 let Ok(next) = position.play(*m) else {
                     continue;
                 };
-                if search.seen.insert(next.key()) {
+                if seen.insert(next.key()) {
                     let loss = best.map_or(0, |best| loss(best, verdict.score));
-                    let distance = distance + 1 + loss / LOSS_PER_PLY;
-                    search.open.push(Reverse((distance, search.lines.len())));
-                    search.lines.push(next);
+                    open.push(Reverse((distance + 1 + loss / LOSS_PER_PLY, lines.len())));
+                    lines.push(next);
                 }
             }
-            search.found.push(Important { entry, distance });
+            found.push(Important { entry, distance });
         }
-        Ok(true)
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let standard = UsualSearch::of(&found);
+        let judged = found.into_iter().filter_map(|seen| standard.judge(seen));
+        let mut suspects: Vec<Suspect> = judged.collect();
+        suspects.sort_by(|one, other| other.doubt.total_cmp(&one.doubt));
+        Ok(Some(suspects))
     }
 }
 
@@ -260,13 +227,8 @@ mod tests {
             book.learn(&position, &answer).expect("room");
         }
         let root = kagetsu_builders::position("h8");
-        let mut search = SuspectSearch::new(root);
-        // The last of the four positions is the end of the book.
-        for is_more in [true, true, true, true, false] {
-            let read = book.look_for_suspects(&mut search, 1);
-            assert_eq!(read.expect("readable"), is_more);
-        }
-        let suspects = search.finish().expect("the root is there");
+        let suspects = book.suspects(&root, usize::MAX).expect("readable");
+        let suspects = suspects.expect("the root is there");
         let reasons: Vec<_> = suspects
             .iter()
             .map(|suspect| (suspect.position.moves().len(), &suspect.reasons[..]))

@@ -11,7 +11,7 @@ use crate::{Book, BookError, Derived, Stats};
 
 /// The number of holes in a report.
 const MAX_NAMED_HOLES: usize = 10;
-/// Positions that a measurement of the whole book reads at a time.
+/// Positions that a measurement reads at a time.
 const STEP: usize = 10_000;
 
 /// The quality of a book.
@@ -85,7 +85,7 @@ impl Grade {
     }
 }
 
-/// A measurement of a book in steps; see [`Book::grade_some`].
+/// A measurement of a book; see [`Book::grade`].
 #[derive(Default)]
 pub struct Grading {
     grades: Grades,
@@ -95,8 +95,7 @@ pub struct Grading {
 }
 
 impl Grading {
-    /// Begins behind the [place](Self::place) of another measurement. Returns `None` if the text is
-    /// no place.
+    /// Begins behind the place of another measurement. Returns `None` if the text is no place.
     #[must_use]
     pub fn behind(place: &str) -> Option<Self> {
         let id = HEXLOWER.decode(place.as_bytes()).ok()?;
@@ -104,21 +103,6 @@ impl Grading {
             last: Some(Id(id.try_into().ok()?)),
             ..Self::default()
         })
-    }
-
-    /// Returns the place of the last position that was measured, in hex digits.
-    #[must_use]
-    pub fn place(&self) -> Option<String> {
-        Some(HEXLOWER.encode(&self.last?.0))
-    }
-
-    /// Returns the quality of the positions that were measured.
-    #[must_use]
-    pub fn finish(self) -> Grades {
-        Grades {
-            holes: self.nearest.into_iter().map(|(_, hole)| hole).collect(),
-            ..self.grades
-        }
     }
 
     /// Adds a hole, if it is one of the nearest.
@@ -187,20 +171,39 @@ impl Book {
     /// # Errors
     /// If a record is damaged.
     pub fn grades(&self) -> Result<Grades, BookError> {
-        let mut grading = Grading::default();
-        while self.grade_some(&mut grading, STEP)? {}
-        let mut grades = grading.finish();
-        for hole in &mut grades.holes {
-            self.name_hole(hole)?;
-        }
-        Ok(grades)
+        Ok(self.grade(Grading::default(), usize::MAX)?.0)
     }
 
-    /// Gives the position of a hole the moves by which the book comes there.
+    /// Measures the next `most` positions. Returns the place of the last one, too, in hex digits,
+    /// if there are more.
     ///
     /// # Errors
     /// If a record is damaged.
-    pub fn name_hole(&self, hole: &mut Hole) -> Result<(), BookError> {
+    pub fn grade(
+        &self,
+        mut grading: Grading,
+        most: usize,
+    ) -> Result<(Grades, Option<String>), BookError> {
+        let (mut left, mut is_more) = (most, true);
+        while is_more && left > 0 {
+            is_more = self.grade_some(&mut grading, left.min(STEP))?;
+            left -= left.min(STEP);
+        }
+        let Grading {
+            grades,
+            nearest,
+            last,
+        } = grading;
+        let mut holes: Vec<Hole> = nearest.into_iter().map(|(_, hole)| hole).collect();
+        for hole in &mut holes {
+            self.name_hole(hole)?;
+        }
+        let next = last.filter(|_| is_more).map(|id| HEXLOWER.encode(&id.0));
+        Ok((Grades { holes, ..grades }, next))
+    }
+
+    /// Gives the position of a hole the moves by which the book comes there.
+    fn name_hole(&self, hole: &mut Hole) -> Result<(), BookError> {
         let Some(played) = self.way_to(&hole.position)? else {
             return Ok(());
         };
@@ -217,11 +220,8 @@ impl Book {
     }
 
     /// Measures the next `most` positions, and adds them to `grading`. Returns whether there are
-    /// more. Positions that the book learns between two calls may be counted or not.
-    ///
-    /// # Errors
-    /// If a record is damaged.
-    pub fn grade_some(&self, grading: &mut Grading, most: usize) -> Result<bool, BookError> {
+    /// more.
+    fn grade_some(&self, grading: &mut Grading, most: usize) -> Result<bool, BookError> {
         let mut from = key(POSITION, &[]);
         if let Some(last) = grading.last {
             from.extend(last.0);

@@ -13,8 +13,6 @@ use crate::view::View;
 
 /// The moves of a line, and the moves from its end, that are described.
 const MAX_MOVES: usize = 400;
-/// Positions that one reading of a growing book looks at.
-const PART: usize = 64;
 
 /// Tells why a position is in a book, or waits for it
 ///

@@ -16,8 +16,6 @@ use crate::print::TextBlock;
 use crate::source::Source;
 use crate::view::{View, WholeBook};
 
-/// Positions that one reading of a growing book measures.
-const GRADED_AT_ONCE: usize = 500;
 /// Positions of a part.
 const MAX_PART: usize = 20_000;
 
@@ -150,7 +148,8 @@ impl View for StatisticsView {
                 let grading = begun.ok_or_else(|| {
                     ViewError::Invalid("the part must be `first` or the `next` of a part".into())
                 })?;
-                let (grades, next) = grade(source, grading, most)?;
+                let graded = source.inspect(|book| book.grade(grading, most))?;
+                let (grades, next) = graded.unwrap_or_default();
                 StatisticsJson {
                     next,
                     ..StatisticsJson::graded(&grades, of_book)
@@ -201,34 +200,6 @@ impl View for StatisticsView {
         }));
         blocks
     }
-}
-
-/// Measures up to `most` positions in steps, so that a growing book serves others in between.
-/// Returns the place of the next ones too.
-fn grade(
-    source: &Source,
-    mut grading: Grading,
-    most: usize,
-) -> anyhow::Result<(Grades, Option<String>)> {
-    let (mut measured, mut is_more) = (0, true);
-    while is_more && measured < most {
-        let some = source.inspect(move |book| {
-            let is_more = book.grade_some(&mut grading, GRADED_AT_ONCE)?;
-            Ok((grading, is_more))
-        })?;
-        (grading, is_more) = some.unwrap_or_default();
-        measured += GRADED_AT_ONCE;
-    }
-    let next = grading.place().filter(|_| is_more);
-    let mut grades = grading.finish();
-    for at in 0..grades.holes.len() {
-        let named = source.inspect(move |book| {
-            book.name_hole(&mut grades.holes[at])?;
-            Ok(grades)
-        })?;
-        grades = named.unwrap_or_default();
-    }
-    Ok((grades, next))
 }
 
 fn print_grades(grades: &[GradeJson]) -> TextBlock {

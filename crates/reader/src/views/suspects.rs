@@ -1,6 +1,6 @@
 //! The positions of a book whose values are most doubtful.
 
-use kagetsu_book::{Doubt, Suspect, SuspectSearch};
+use kagetsu_book::{Doubt, Suspect};
 use kagetsu_game::{Move, Notation, Position};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,9 +10,6 @@ use crate::print::TextBlock;
 use crate::ranged::Ranged;
 use crate::source::Source;
 use crate::view::View;
-
-/// Positions that one reading of a growing book looks at.
-const PART: usize = 32;
 
 /// Ranks the positions whose value is most doubtful
 ///
@@ -140,25 +137,13 @@ impl View for SuspectsView {
         at: &Position,
         options: SuspectsView,
     ) -> Result<SuspectsJson, ViewError> {
-        let most = options.most.count();
-        let mut search = SuspectSearch::new(at.clone());
-        while search.seen() < most {
-            let part = PART.min(most - search.seen());
-            let read = source.inspect(move |book| {
-                let is_more = book.look_for_suspects(&mut search, part)?;
-                Ok((search, is_more))
-            })?;
-            let Some((some, is_more)) = read else {
-                let reason = "this book does not keep what its searches said; give its folder, or \
-                              the URL of its coordinator";
-                return Err(ViewError::Unsupported(reason.into()));
-            };
-            search = some;
-            if !is_more {
-                break;
-            }
-        }
-        let found = search.finish().ok_or_else(|| source.not_held(at))?;
+        let found = source.inspect(|book| book.suspects(at, options.most.count()))?;
+        let found = found.ok_or_else(|| {
+            let reason = "this book does not keep what its searches said; give its folder, or the \
+                          URL of its coordinator";
+            ViewError::Unsupported(reason.into())
+        })?;
+        let found = found.ok_or_else(|| source.not_held(at))?;
         let listed = found.iter().take(options.top.count());
         Ok(SuspectsJson {
             suspects: listed.map(SuspectJson::from).collect(),
