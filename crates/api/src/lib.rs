@@ -33,12 +33,12 @@ pub use error::{ErrorBody, ErrorJson};
 #[cfg(feature = "jobs")]
 pub use job::{AsideJson, HistoryPoint, JobJson, PriorityJson, job_message};
 pub use kagetsu_compiled::{AnnotationJson, Day};
-pub use overview::{OverviewFault, OverviewJson, RootJson, VariantOverviewJson};
+pub use overview::{OverviewJson, RootJson, VariantOverviewJson};
 pub use position::{ForbiddenJson, PositionJson, read_position};
 #[cfg(all(feature = "jobs", feature = "openapi"))]
 pub use settings::setting_schemas;
 #[cfg(feature = "jobs")]
-pub use settings::{SettingsJson, StartJson, settings};
+pub use settings::{SettingsJson, StartJson, settings, start_request};
 pub use status::StatusJson;
 #[cfg(feature = "jobs")]
 pub use worker::WorkerJson;

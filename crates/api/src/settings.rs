@@ -54,24 +54,23 @@ pub struct StartJson {
     pub build: Map<String, Value>,
 }
 
-/// Returns the settings of a job as a message, with the first roots and excluded positions only.
+/// Returns the request that starts a job, with the first `most` roots and excluded positions.
 #[must_use]
-pub fn settings(spec: &JobSpec) -> v1::Settings {
-    let first = |positions: &[Position]| {
-        positions
-            .iter()
-            .take(MAX_LISTED_POSITIONS)
-            .map(Into::into)
-            .collect()
-    };
-    let request = v1::StartRequest {
+pub fn start_request(spec: &JobSpec, most: usize) -> v1::StartRequest {
+    let first = |positions: &[Position]| positions.iter().take(most).map(Into::into).collect();
+    v1::StartRequest {
         name: spec.name.clone(),
         roots: first(&spec.roots),
         exclude: first(&spec.exclude),
         settings: Value::Object(spec.build.to_json()).to_string(),
-    };
+    }
+}
+
+/// Returns the settings of a job as a message, with the first roots and excluded positions only.
+#[must_use]
+pub fn settings(spec: &JobSpec) -> v1::Settings {
     v1::Settings {
-        request: Some(request),
+        request: Some(start_request(spec, MAX_LISTED_POSITIONS)),
         roots: spec.roots.len() as u64,
         exclude: spec.exclude.len() as u64,
     }

@@ -1,15 +1,14 @@
-//! The arguments of `kagetsu build`, and the request that they make.
+//! The arguments of `kagetsu build`, and the job that they ask for.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use kagetsu_book::{BuildSpec, Day, Deepen};
+use kagetsu_book::{BuildSpec, Day, Deepen, JobSpec};
 use kagetsu_game::{Position, Variant};
-use kagetsu_proto::{Access, MAX_ROOTS, v1};
+use kagetsu_proto::{Access, MAX_ROOTS};
 use kagetsu_search::{Control, Engine};
 use kagetsu_worker::{EngineArgs, EngineRunner};
-use serde_json::Value;
 
 use super::setting_arguments::SettingArguments;
 use crate::arguments::query::only_variant;
@@ -117,30 +116,6 @@ pub(crate) struct Args {
     pub(super) json: bool,
 }
 
-/// A build that a coordinator is asked for.
-pub(super) struct BuildRequest {
-    /// The job's name.
-    pub(super) name: String,
-    /// Where it begins.
-    pub(super) roots: Vec<Position>,
-    /// Positions that it never enters.
-    pub(super) exclude: Vec<Position>,
-    /// Its settings.
-    pub(super) build: BuildSpec,
-}
-
-impl BuildRequest {
-    /// The request as it goes over the wire.
-    pub(super) fn message(&self) -> v1::StartRequest {
-        v1::StartRequest {
-            name: self.name.clone(),
-            roots: self.roots.iter().map(Into::into).collect(),
-            exclude: self.exclude.iter().map(Into::into).collect(),
-            settings: Value::Object(self.build.to_json()).to_string(),
-        }
-    }
-}
-
 impl Args {
     /// Without --variant, takes the only game of the book, if there is one.
     ///
@@ -182,7 +157,7 @@ impl Args {
     }
 
     /// Reads the build that these arguments ask for.
-    pub(super) fn request(&self) -> Result<BuildRequest> {
+    pub(super) fn request(&self) -> Result<JobSpec> {
         if self.engine.engine.is_some() && self.coordinator.is_some() {
             bail!(ENGINE_OF_A_CLUSTER);
         }
@@ -208,7 +183,8 @@ impl Args {
         let excluded = |line: &String| {
             Position::from_line(variant, line).with_context(|| format!("--exclude \"{line}\""))
         };
-        let exclude = self.exclude.iter().map(excluded).collect::<Result<_>>()?;
+        let exclude = self.exclude.iter().map(excluded);
+        let exclude = exclude.collect::<Result<Vec<_>>>()?;
         let mut build = BuildSpec::from_json(self.settings.0.clone())?;
         if self.deepen {
             build.deepen = Some(Deepen {
@@ -220,10 +196,11 @@ impl Args {
             build.validate()?;
         }
         let name = self.name.clone();
-        Ok(BuildRequest {
+        Ok(JobSpec {
             name: name.unwrap_or_else(|| default_name(&roots, build.deepen.as_ref())),
-            roots,
-            exclude,
+            variant,
+            roots: roots.into(),
+            exclude: exclude.into(),
             build,
         })
     }

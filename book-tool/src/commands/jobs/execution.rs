@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
-use kagetsu_api::JobJson;
-use kagetsu_book::{JobChange, Policy};
+use kagetsu_api::{JobJson, start_request};
+use kagetsu_book::{JobChange, JobSpec, Policy};
 use kagetsu_coordinator::Server;
 use kagetsu_files::read_file;
 use kagetsu_formats::{Format, Importer};
@@ -16,7 +16,7 @@ use kagetsu_postgres::BookUrl;
 use kagetsu_proto::{Connector, v1};
 use tokio_util::sync::CancellationToken;
 
-use super::arguments::{Args, BuildRequest};
+use super::arguments::Args;
 use super::proofs::{self, ProofJson};
 use crate::client::Builds;
 use crate::client::embedded::Embedded;
@@ -57,7 +57,7 @@ impl Args {
 }
 
 /// Builds with a cluster inside this process, until the time is up.
-pub(super) async fn here(args: &Args, request: &BuildRequest) -> Result<Ended> {
+pub(super) async fn here(args: &Args, request: &JobSpec) -> Result<Ended> {
     let address = args.book.as_deref().and_then(Path::to_str);
     if let Some(text) = address.filter(|text| BookUrl::is_one(text)) {
         bail!(in_database(&BookUrl::parse(text)?));
@@ -134,15 +134,11 @@ fn learn_hints(path: &Path, variant: Variant, side: Side, book: &Path) -> Result
 
 /// Starts the job and watches it to its end, or until it is to stop. Then it is paused, unless
 /// Ctrl-C leaves it at work on a cluster.
-pub(super) async fn follow(
-    args: &Args,
-    connector: &Connector,
-    request: &BuildRequest,
-) -> Result<Ended> {
+pub(super) async fn follow(args: &Args, connector: &Connector, request: &JobSpec) -> Result<Ended> {
     let name = request.name.clone();
     let mut builds = Builds::connect(connector).await?;
     let first = builds
-        .start(connector, request.message(), write_notice)
+        .start(connector, start_request(request, usize::MAX), write_notice)
         .await?;
     let (bar, _keys) = (progress_bar(&first), EchoOff::start());
     let stop = stopped(args.time);
