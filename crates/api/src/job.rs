@@ -97,7 +97,7 @@ impl From<&v1::Job> for JobJson {
         Self {
             name: job.name.clone(),
             variant: job.variant.clone(),
-            state: job_state(job.state()).into(),
+            state: state_name(job.state()),
             positions: job.positions,
             target: job.target,
             rate: (job.rate * 100.0).round() / 100.0,
@@ -149,16 +149,10 @@ pub fn job_message(job: &Job) -> v1::Job {
     }
 }
 
-/// Returns the name of a state.
-fn job_state(state: v1::JobState) -> &'static str {
-    match state {
-        v1::JobState::Unspecified => "unknown",
-        v1::JobState::Running => "running",
-        v1::JobState::Paused => "paused",
-        v1::JobState::Done => "done",
-        v1::JobState::Cancelled => "cancelled",
-        v1::JobState::Failed => "failed",
-    }
+/// Returns the name of a state, as in `running`.
+fn state_name(state: v1::JobState) -> String {
+    let name = state.as_str_name().trim_start_matches("JOB_STATE_");
+    name.to_ascii_lowercase()
 }
 
 /// A point of a job's history.

@@ -3,6 +3,7 @@ use kagetsu_game::{Position, Variant};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::ValueJson;
+use crate::position::read_position;
 
 /// The content of a book in short.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -84,63 +85,45 @@ impl From<&RootOverview> for RootJson {
     }
 }
 
-/// Why the JSON of an overview is none.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct OverviewFault(String);
-
 impl OverviewJson {
     /// Returns the overview that this JSON was made from.
     ///
     /// # Errors
     /// If a variant or a position is impossible.
-    pub fn overview(&self) -> Result<Overview, OverviewFault> {
+    pub fn overview(&self) -> Result<Overview, String> {
         let variant = |held: &VariantOverviewJson| {
-            let variant: Variant = held.variant.parse().map_err(fault)?;
+            let root = |root: &RootJson| {
+                Ok(RootOverview {
+                    position: root.position(&held.variant)?,
+                    positions: root.positions,
+                    is_more: root.is_more,
+                })
+            };
+            let variant: Result<Variant, _> = held.variant.parse();
             Ok(VariantOverview {
-                variant,
+                variant: variant.map_err(|error| error.to_string())?,
                 positions: held.positions,
-                roots: held
-                    .roots
-                    .iter()
-                    .map(|root| root.overview(variant))
-                    .collect::<Result<_, _>>()?,
+                roots: held.roots.iter().map(root).collect::<Result<_, String>>()?,
                 all_roots: held.all_roots,
             })
         };
         let variants = self.variants.iter().map(variant);
         Ok(Overview {
-            variants: variants.collect::<Result<_, _>>()?,
+            variants: variants.collect::<Result<_, String>>()?,
         })
     }
 }
 
 impl RootJson {
-    fn position(&self, variant: Variant) -> Result<Position, OverviewFault> {
-        let start = match &self.fen {
-            Some(fen) => Position::from_fen(variant, fen).map_err(fault)?,
-            None => Position::start(variant),
-        };
-        start.play_line(&self.moves.join(" ")).map_err(fault)
-    }
-
-    fn overview(&self, variant: Variant) -> Result<RootOverview, OverviewFault> {
-        Ok(RootOverview {
-            position: self.position(variant)?,
-            positions: self.positions,
-            is_more: self.is_more,
-        })
+    fn position(&self, variant: &str) -> Result<Position, String> {
+        let read = read_position(variant, self.fen.as_deref(), &self.moves.join(" "));
+        read.map_err(|bad| bad.error.message)
     }
 
     /// Writes the position as commands take it, as in `freestyle-15 h8 i9`.
     #[must_use]
     pub fn text(&self, variant: &str) -> String {
-        let known = variant.parse().map_err(fault);
-        let position = known.and_then(|known| self.position(known));
-        position.map_or_else(|fault| fault.0, |position| position.to_string())
+        let position = self.position(variant);
+        position.map_or_else(|fault| fault, |position| position.to_string())
     }
-}
-
-fn fault(error: impl ToString) -> OverviewFault {
-    OverviewFault(error.to_string())
 }

@@ -86,7 +86,7 @@ impl ServerBook {
         let json = self.read("books", None, "{}".into())?;
         let overview = serde_json::from_str::<OverviewJson>(&json)
             .map_err(anyhow::Error::from)
-            .and_then(|json| Ok(json.overview()?));
+            .and_then(|json| json.overview().map_err(anyhow::Error::msg));
         overview.with_context(|| format!("{} gave an overview that cannot be", self.url))
     }
 

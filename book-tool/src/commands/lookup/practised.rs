@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use kagetsu_api::read_position;
 use kagetsu_book::Day;
 use kagetsu_files::{Readers, replace_file, user_folder};
 use kagetsu_game::{Position, Variant};
@@ -91,13 +92,8 @@ impl PractisedFile {
             .filter(|known| known.variant == name && known.due <= Day::today().0)
             .collect();
         due.sort_by_key(|known| std::cmp::Reverse(known.due));
-        let position = |known: &&PractisedPosition| match known.fen.as_str() {
-            "" => Position::from_line(variant, &known.moves).ok(),
-            fen => Position::from_fen(variant, fen)
-                .ok()?
-                .play_line(&known.moves)
-                .ok(),
-        };
+        let position =
+            |known: &&PractisedPosition| read_position(&name, Some(&known.fen), &known.moves).ok();
         due.iter().filter_map(position).collect()
     }
 }
