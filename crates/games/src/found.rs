@@ -1,4 +1,4 @@
-use kagetsu_game::{Key, Move};
+use kagetsu_game::Move;
 
 use crate::record::{GameRecord, GameResult};
 
@@ -26,36 +26,6 @@ pub struct MoveScore {
     pub draws: u64,
     /// Games that the second side won.
     pub second_wins: u64,
-}
-
-/// The games in which a move was made, each with its weight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MoveResults {
-    /// The key of the position after the move.
-    pub next: Key,
-    /// Games that the first side won.
-    pub first_wins: f64,
-    /// Drawn games.
-    pub draws: f64,
-    /// Games that the second side won.
-    pub second_wins: f64,
-    /// Games without a known result.
-    pub unknown: f64,
-}
-
-impl MoveResults {
-    /// Returns the results of a move, by the codes of [`GameStore`](crate::GameStore): unknown, won
-    /// by the first side, drawn, won by the second side.
-    #[must_use]
-    pub fn new(next: Key, [unknown, first_wins, draws, second_wins]: [f64; 4]) -> Self {
-        Self {
-            next,
-            first_wins,
-            draws,
-            second_wins,
-            unknown,
-        }
-    }
 }
 
 /// A game that passed a position.

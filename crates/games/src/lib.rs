@@ -12,7 +12,7 @@ mod record;
 #[cfg(feature = "store")]
 mod store;
 
-pub use found::{FoundGame, FoundGames, GameFilter, MoveResults, MoveScore};
+pub use found::{FoundGame, FoundGames, GameFilter, MoveScore};
 pub use record::{GameRecord, GameResult, GameTags, after, read_move, without_history};
 #[cfg(feature = "store")]
 pub use store::{GameStore, GameStoreError, KeyedResults};

@@ -23,26 +23,34 @@ impl GameResult {
         }
     }
 
+    /// All results by their codes in a file of games, with their texts as PGN writes them.
+    const CODES: [(Self, &'static str); 4] = [
+        (Self::Unknown, "*"),
+        (Self::Won(Side::First), "1-0"),
+        (Self::Drawn, "1/2-1/2"),
+        (Self::Won(Side::Second), "0-1"),
+    ];
+
+    pub(crate) fn code(self) -> i64 {
+        let code = Self::CODES.iter().position(|(known, _)| *known == self);
+        code.unwrap_or(0) as i64
+    }
+
+    pub(crate) fn of_code(code: i64) -> Self {
+        Self::CODES[code.clamp(0, 3) as usize].0
+    }
+
     /// Returns the result as PGN writes it.
     #[must_use]
     pub fn text(self) -> &'static str {
-        match self {
-            Self::Won(Side::First) => "1-0",
-            Self::Won(Side::Second) => "0-1",
-            Self::Drawn => "1/2-1/2",
-            Self::Unknown => "*",
-        }
+        Self::CODES[self.code() as usize].1
     }
 
     /// Reads a result as PGN writes it; any other text is no result.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
-        match text {
-            "1-0" => Self::Won(Side::First),
-            "0-1" => Self::Won(Side::Second),
-            "1/2-1/2" => Self::Drawn,
-            _ => Self::Unknown,
-        }
+        let known = Self::CODES.iter().find(|(_, known)| *known == text);
+        known.map_or(Self::Unknown, |known| known.0)
     }
 }
 

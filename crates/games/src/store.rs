@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use kagetsu_game::{Key, Move, Packed, Position, Side, Variant};
+use kagetsu_game::{Key, Move, Packed, Position, Variant};
 use rusqlite::{Connection, OpenFlags, Row, params};
 
-use crate::found::{FoundGame, FoundGames, GameFilter, MoveResults, MoveScore};
+use crate::found::{FoundGame, FoundGames, GameFilter, MoveScore};
 use crate::record::{GameRecord, GameResult, GameTags, without_history};
 
 /// The file of the games in a book's folder.
@@ -174,7 +174,7 @@ impl GameStore {
                     played.variant().code(),
                     setup,
                     moves,
-                    code(*result),
+                    result.code(),
                     tags.first,
                     tags.second,
                     tags.event,
@@ -228,7 +228,7 @@ impl GameStore {
             filter.player.to_ascii_lowercase(),
             filter.event.to_ascii_lowercase(),
         );
-        let result = filter.result.map_or(-1, code);
+        let result = filter.result.map_or(-1, GameResult::code);
         let variant = position.variant().code();
         let sql = format!(
             "SELECT step.next, game.result, substr(game.moves, 2 * step.ply + 1, 2), count(*) \
@@ -264,8 +264,9 @@ impl GameStore {
         })
     }
 
-    /// Returns the results of the games that passed a position, for each move. A game counts once;
-    /// with a half-life in years it counts half as much for each such time that it is older than
+    /// Returns the numbers of games that passed a position, for each position behind it, by the
+    /// codes of their results: unknown, won by the first side, drawn, won by the second. A game
+    /// counts once; with a half-life in years it counts half as much for each such time that it is older than
     /// the newest of these games, and a game without a year as much as the oldest.
     ///
     /// # Errors
@@ -274,7 +275,7 @@ impl GameStore {
         &self,
         position: &Position,
         half_life: Option<f64>,
-    ) -> Result<Vec<MoveResults>, GameStoreError> {
+    ) -> Result<Vec<(Key, [f64; 4])>, GameStoreError> {
         const SQL: &str = "
             SELECT step.next, game.result, CAST(substr(game.date, 1, 4) AS INTEGER), count(*)
             FROM step JOIN game ON game.id = step.game
@@ -296,24 +297,20 @@ impl GameStore {
                 .filter(|year| *year > 0)
         };
         let (newest, oldest) = (years().max().unwrap_or(0), years().min().unwrap_or(0));
-        let mut results: Vec<MoveResults> = Vec::new();
+        let mut results: Vec<(Key, [f64; 4])> = Vec::new();
         for (next, [result, year, games]) in rows {
             let year = if year > 0 { year } else { oldest };
             let age = (newest - year) as f64;
             let weight = half_life.map_or(1.0, |years| 0.5_f64.powf(age / years));
-            let at = results.iter().position(|known| known.next == next);
+            let at = results.iter().position(|(known, _)| *known == next);
             let at = at.unwrap_or_else(|| {
-                results.push(MoveResults::new(next, [0.0; 4]));
+                results.push((next, [0.0; 4]));
                 results.len() - 1
             });
-            let known = &mut results[at];
-            let count = match result {
-                1 => &mut known.first_wins,
-                2 => &mut known.draws,
-                3 => &mut known.second_wins,
-                _ => &mut known.unknown,
-            };
-            *count += weight * games as f64;
+            let code = usize::try_from(result).unwrap_or_default();
+            if let Some(count) = results[at].1.get_mut(code) {
+                *count += weight * games as f64;
+            }
         }
         Ok(results)
     }
@@ -396,24 +393,6 @@ fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> GameStoreError + use<> {
     move |error| GameStoreError::File(path.clone(), error)
 }
 
-fn code(result: GameResult) -> i64 {
-    match result {
-        GameResult::Unknown => 0,
-        GameResult::Won(Side::First) => 1,
-        GameResult::Drawn => 2,
-        GameResult::Won(Side::Second) => 3,
-    }
-}
-
-fn result(code: i64) -> GameResult {
-    match code {
-        1 => GameResult::Won(Side::First),
-        2 => GameResult::Drawn,
-        3 => GameResult::Won(Side::Second),
-        _ => GameResult::Unknown,
-    }
-}
-
 /// Gives the moves of a position their scores, which are known by the key of the position behind.
 /// Among moves that are equal by symmetry, the one that most of the games made stands for all.
 fn scores(
@@ -470,7 +449,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Option<GameRecord>> {
         .chunks_exact(2)
         .map(|pair| Move::new(u16::from_le_bytes([pair[0], pair[1]])))
         .collect();
-    let result = result(row.get(3)?);
+    let result = GameResult::of_code(row.get(3)?);
     let variant = Variant::from_code(variant).ok();
     let start = variant.and_then(|variant| Position::new(variant, setup, &[]).ok());
     let game = start.map(|start| GameRecord::new(&start, &moves, result, tags));

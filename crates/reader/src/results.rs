@@ -1,8 +1,7 @@
 //! Results of games: as counts for the side to move, and as values of moves.
 
 use kagetsu_api::{AnswerJson, ResultsJson};
-use kagetsu_game::{Answer, Bound, Move, Position, Score, Side, Verdict};
-use kagetsu_games::MoveResults;
+use kagetsu_game::{Answer, Bound, Key, Move, Position, Score, Side, Verdict};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -31,16 +30,17 @@ pub(crate) enum PickBy {
 /// The games that passed a position, by the moves made there.
 pub struct GameResults<'a> {
     at: &'a Position,
-    moves: Vec<MoveResults>,
+    /// The numbers of games by [`GameResult`](kagetsu_games::GameResult), for each position behind.
+    moves: Vec<(Key, [f64; 4])>,
 }
 
 impl<'a> GameResults<'a> {
-    pub(crate) fn new(at: &'a Position, moves: Vec<MoveResults>) -> Self {
+    pub(crate) fn new(at: &'a Position, moves: Vec<(Key, [f64; 4])>) -> Self {
         Self { at, moves }
     }
 
     /// Reads the results of the moves of an answer.
-    pub(crate) fn of_json(at: &Position, answer: &AnswerJson) -> Vec<MoveResults> {
+    pub(crate) fn of_json(at: &Position, answer: &AnswerJson) -> Vec<(Key, [f64; 4])> {
         let of_move = |(name, results): (&str, ResultsJson)| {
             let next = at.play(at.parse_move(name).ok()?).ok()?.key();
             let [wins, draws, losses] =
@@ -49,11 +49,11 @@ impl<'a> GameResults<'a> {
                 Side::First => [0.0, wins, draws, losses],
                 Side::Second => [0.0, losses, draws, wins],
             };
-            Some(MoveResults::new(next, counts))
+            Some((next, counts))
         };
-        let mut moves: Vec<MoveResults> = answer.games_of_moves().filter_map(of_move).collect();
+        let mut moves: Vec<_> = answer.games_of_moves().filter_map(of_move).collect();
         // Moves that mirror each other have the same games.
-        moves.sort_by_key(|results| results.next);
+        moves.sort_by_key(|(next, _)| *next);
         moves.dedup();
         moves
     }
@@ -66,10 +66,10 @@ impl<'a> GameResults<'a> {
             let images = answer.verdicts().iter();
             let images = images.filter(|(image, v)| v.is_silent() && self.found(*image) == results);
             let first = images.clone().max_by_key(|(_, v)| v.nodes);
-            if let Some(results) = results.filter(|_| first.is_some_and(|first| first.0 == m)) {
+            if let Some((_, counts)) = results.filter(|_| first.is_some_and(|first| first.0 == m)) {
                 let others = images.map(|(_, v)| v.nodes).sum::<u64>() - verdict.nodes;
-                let games = self.of_side(results).iter().sum::<f64>() + results.unknown;
-                verdict.nodes = (games as u64).saturating_sub(others);
+                let games = counts.iter().sum::<f64>() as u64;
+                verdict.nodes = games.saturating_sub(others);
             }
         })
     }
@@ -81,15 +81,15 @@ impl<'a> GameResults<'a> {
         json.with_games(self.all(), of_move)
     }
 
-    fn found(&self, m: Move) -> Option<&MoveResults> {
+    fn found(&self, m: Move) -> Option<&(Key, [f64; 4])> {
         let next = self.at.play(m).ok()?.key();
-        self.moves.iter().find(|results| results.next == next)
+        self.moves.iter().find(|(known, _)| *known == next)
     }
 
     /// Returns wins, draws and losses of the side to move, with their weights.
     fn weights(&self, m: Move) -> [f64; 3] {
         let found = self.found(m);
-        found.map_or([0.0; 3], |results| self.of_side(results))
+        found.map_or([0.0; 3], |(_, counts)| self.of_side(counts))
     }
 
     /// Returns the results of a move in whole games.
@@ -97,11 +97,10 @@ impl<'a> GameResults<'a> {
         whole(self.weights(m))
     }
 
-    fn of_side(&self, results: &MoveResults) -> [f64; 3] {
-        let [first, second] = [results.first_wins, results.second_wins];
+    fn of_side(&self, &[_, first, draws, second]: &[f64; 4]) -> [f64; 3] {
         match self.at.side() {
-            Side::First => [first, results.draws, second],
-            Side::Second => [second, results.draws, first],
+            Side::First => [first, draws, second],
+            Side::Second => [second, draws, first],
         }
     }
 
@@ -112,7 +111,7 @@ impl<'a> GameResults<'a> {
     }
 
     fn sums(&self) -> [f64; 3] {
-        let of_side = self.moves.iter().map(|results| self.of_side(results));
+        let of_side = self.moves.iter().map(|(_, counts)| self.of_side(counts));
         of_side.fold([0.0; 3], |[a, b, c], [d, e, f]| [a + d, b + e, c + f])
     }
 
@@ -198,12 +197,9 @@ mod tests {
         let start = Position::start(Variant::XIANGQI);
         let names = ["h2e2", "g3g4", "a0a1"];
         let moves = names.map(|name| start.parse_move(name).expect("legal"));
-        let played = |m: Move, [wins, draws, losses]: [f64; 3]| MoveResults {
-            next: start.play(m).expect("legal").key(),
-            first_wins: wins,
-            draws,
-            second_wins: losses,
-            unknown: 1.0,
+        let played = |m: Move, [wins, draws, losses]: [f64; 3]| {
+            let next = start.play(m).expect("legal").key();
+            (next, [1.0, wins, draws, losses])
         };
         // 1,324 games with 58 % of the points, and one that was won.
         let results = vec![
@@ -253,7 +249,7 @@ mod tests {
             verdict.depth = 0;
         });
         let next = start.play(moves[0]).expect("legal").key();
-        let games = GameResults::new(&start, vec![MoveResults::new(next, [1.0, 2.0, 3.0, 4.0])]);
+        let games = GameResults::new(&start, vec![(next, [1.0, 2.0, 3.0, 4.0])]);
         let counted = games.counted(&silent);
         let nodes = moves.map(|m| counted.get(m).expect("it was made").nodes);
         assert_eq!(nodes, [9, 1, 0]);

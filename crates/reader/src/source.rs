@@ -7,7 +7,7 @@ use kagetsu_book::{
 };
 use kagetsu_compiled::NamedBook;
 use kagetsu_game::{Answer, Key, Position};
-use kagetsu_games::{FoundGames, GameFilter, GameStore, MoveResults};
+use kagetsu_games::{FoundGames, GameFilter, GameStore};
 use kagetsu_proofs::ProofBook;
 
 use crate::error::ViewError;
@@ -356,7 +356,7 @@ impl Source {
                 let counted = file
                     .games(at)
                     .iter()
-                    .map(|(next, counts)| MoveResults::new(Key(*next), counts.map(f64::from)));
+                    .map(|(next, counts)| (Key(*next), counts.map(f64::from)));
                 counted.collect()
             }
             Self::Server(server) => {
