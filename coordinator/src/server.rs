@@ -262,10 +262,8 @@ impl Server {
         let connector = Connector::by(IN_PROCESS, move || {
             let sender = sender.clone();
             async move {
-                let gone = |error: tonic::transport::Error| ConnectError::Unreachable {
-                    url: IN_PROCESS.into(),
-                    cause: error.to_string(),
-                };
+                let gone =
+                    |error: tonic::transport::Error| ConnectError::unreachable(IN_PROCESS, error);
                 let connect = service_fn(move |_| {
                     let sender = sender.clone();
                     async move {

@@ -15,8 +15,8 @@ mod server;
 mod tls_files;
 
 pub use client::{
-    Access, AccessError, AuthenticatedChannel, ConnectError, Connector, Credentials, IN_PROCESS,
-    LEADER_HEADER, MESSAGE_LIMIT, explain, is_transient, keepalive,
+    Access, AuthenticatedChannel, ConnectError, Connector, Credentials, IN_PROCESS, LEADER_HEADER,
+    MESSAGE_LIMIT, explain, is_transient, keepalive,
 };
 pub use messages::{
     FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS, NameError, ProtocolVersion, WireError,

@@ -11,7 +11,6 @@ use super::connector::{ConnectError, Connector, is_loopback};
 use super::credentials::Credentials;
 use super::leading::{self, LeaderStanding};
 use super::tls;
-use crate::tls_files::TlsError;
 
 /// The environment variable that can hold a token. There is no such flag, because every user of a
 /// machine can read flags.
@@ -42,35 +41,6 @@ pub struct Access {
     pub insecure: bool,
 }
 
-/// The reason why the options cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AccessError {
-    /// The file cannot be read.
-    #[error("cannot read the token file {}: {}; `kagetsu token new` makes a token", .0.display(), .1)]
-    Read(PathBuf, io::Error),
-    /// The text is no token.
-    #[error("{0} holds no token: give one line as `kagetsu token new` prints it")]
-    Token(String),
-    /// The network could read the token.
-    #[error(
-        "a token must not go to {0} in plain text, where the network can read it; write https://, or give --insecure \
-         on a network that you trust"
-    )]
-    Plain(String),
-    /// The address cannot be used.
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    /// An `https` address without an authority.
-    #[error(
-        "{0} needs --tls-ca FILE: the authority that signed the coordinator's certificate, as ca.pem of `kagetsu certs`"
-    )]
-    Authority(String),
-    /// A certificate or key cannot be used.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-}
-
 impl Access {
     /// Returns the connector to the coordinator that leads a book: the one at a URL, one of several
     /// with commas between them, or one that a follower there names. `file:PATH` is the address in
@@ -79,7 +49,7 @@ impl Access {
     ///
     /// # Errors
     /// For text that is no address, unusable files, and a token that would be sent in plain text.
-    pub fn connector(&self, urls: &str) -> Result<Connector, AccessError> {
+    pub fn connector(&self, urls: &str) -> Result<Connector, ConnectError> {
         if let Some(path) = urls.strip_prefix("file:") {
             return self.connector_by_file(Path::new(path));
         }
@@ -92,7 +62,7 @@ impl Access {
         let redirect = move |url: &str| access.connector_to_one(url).ok();
         match leading::connector(urls, connectors, Arc::new(redirect)) {
             Some(connector) => Ok(connector.with(credentials)),
-            None => Err(ConnectError::Url(urls.to_string()).into()),
+            None => Err(ConnectError::Url(urls.to_string())),
         }
     }
 
@@ -101,7 +71,7 @@ impl Access {
     ///
     /// # Errors
     /// As [`Self::connector`].
-    pub fn reading_connector(&self, urls: &str) -> Result<Connector, AccessError> {
+    pub fn reading_connector(&self, urls: &str) -> Result<Connector, ConnectError> {
         if urls.contains(',') {
             self.connector(urls)
         } else {
@@ -131,28 +101,35 @@ impl Access {
     ///
     /// # Errors
     /// As [`Self::connector`].
-    pub fn connector_with_token(&self, url: &str, token: &str) -> Result<Connector, AccessError> {
+    pub fn connector_with_token(&self, url: &str, token: &str) -> Result<Connector, ConnectError> {
         let credentials = Credentials::new(token.trim());
-        let credentials = credentials.ok_or_else(|| AccessError::Token("the token".into()))?;
-        let connector = Connector::to_address(url, || self.tls(url))?;
-        if url.starts_with("http:") && !is_loopback(url) && !self.insecure {
-            return Err(AccessError::Plain(url.to_string()));
-        }
-        Ok(connector.with(credentials))
+        let credentials = credentials.ok_or_else(|| no_token("the token"))?;
+        self.connector_with(url, Some(credentials))
     }
 
-    fn connector_to_one(&self, url: &str) -> Result<Connector, AccessError> {
+    fn connector_to_one(&self, url: &str) -> Result<Connector, ConnectError> {
+        self.connector_with(url, self.credentials()?)
+    }
+
+    fn connector_with(
+        &self,
+        url: &str,
+        credentials: Option<Credentials>,
+    ) -> Result<Connector, ConnectError> {
         let connector = Connector::to_address(url, || self.tls(url))?;
-        let Some(credentials) = self.credentials()? else {
+        let Some(credentials) = credentials else {
             return Ok(connector);
         };
         if url.starts_with("http:") && !is_loopback(url) && !self.insecure {
-            return Err(AccessError::Plain(url.to_string()));
+            return Err(ConnectError::Refused(format!(
+                "a token must not go to {url} in plain text, where the network can read it; write \
+                 https://, or give --insecure on a network that you trust"
+            )));
         }
         Ok(connector.with(credentials))
     }
 
-    fn connector_by_file(&self, path: &Path) -> Result<Connector, AccessError> {
+    fn connector_by_file(&self, path: &Path) -> Result<Connector, ConnectError> {
         let (access, path) = (self.clone(), path.to_path_buf());
         let credentials = self.credentials()?.unwrap_or_default();
         let name = format!("file:{}", path.display());
@@ -161,18 +138,14 @@ impl Access {
             async move {
                 let url = first_line(&path)?;
                 let connector = access.connector(&url).map_err(|error| match error {
-                    AccessError::Connect(ConnectError::Url(_)) => {
+                    ConnectError::Url(_) => {
                         let form = "write it as in http://127.0.0.1:7615 or https://HOST:7615";
                         unusable(
                             &path,
                             format!("says '{}', which is none; {form}", quote(&url)),
                         )
                     }
-                    AccessError::Connect(error) => error,
-                    error => ConnectError::Refused {
-                        url,
-                        cause: error.to_string(),
-                    },
+                    error => error,
                 })?;
                 connector.channel().await
             }
@@ -180,16 +153,18 @@ impl Access {
         Ok(connector.with(credentials))
     }
 
-    fn tls(&self, url: &str) -> Result<tls::Client, AccessError> {
-        let authority = self
-            .tls_ca
-            .as_deref()
-            .ok_or_else(|| AccessError::Authority(url.to_string()))?;
+    fn tls(&self, url: &str) -> Result<tls::Client, ConnectError> {
+        let authority = self.tls_ca.as_deref().ok_or_else(|| {
+            ConnectError::Refused(format!(
+                "{url} needs --tls-ca FILE: the authority that signed the coordinator's \
+                 certificate, as ca.pem of `kagetsu certs`"
+            ))
+        })?;
         let own = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
         Ok(tls::Client::new(authority, own)?)
     }
 
-    fn credentials(&self) -> Result<Option<Credentials>, AccessError> {
+    fn credentials(&self) -> Result<Option<Credentials>, ConnectError> {
         let (text, place) = match &self.token_file {
             Some(path) => (read(path)?, path.display().to_string()),
             None => match std::env::var(TOKEN_VARIABLE) {
@@ -199,13 +174,24 @@ impl Access {
         };
         Credentials::new(text.trim())
             .map(Some)
-            .ok_or(AccessError::Token(place))
+            .ok_or_else(|| no_token(&place))
     }
+}
+
+fn no_token(place: &str) -> ConnectError {
+    ConnectError::Refused(format!(
+        "{place} holds no token: give one line as `kagetsu token new` prints it"
+    ))
 }
 
 /// Reads the first line of the file with a coordinator's address.
 fn first_line(path: &Path) -> Result<String, ConnectError> {
-    let not_yet = |why| ConnectError::NoAddress(path.display().to_string(), why);
+    let not_yet = |why| {
+        let file = path.display();
+        ConnectError::Unreachable(format!(
+            "no coordinator has written its address to {file} yet: that file {why}"
+        ))
+    };
     let text = kagetsu_files::read_file(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => not_yet("is not there"),
         _ => unusable(path, format!("cannot be read: {error}")),
@@ -219,15 +205,19 @@ fn first_line(path: &Path) -> Result<String, ConnectError> {
 }
 
 fn unusable(path: &Path, cause: String) -> ConnectError {
-    ConnectError::AddressFile {
-        file: path.display().to_string(),
-        cause,
-    }
+    let file = path.display();
+    ConnectError::Refused(format!(
+        "{file}, whose first line must be a coordinator's URL, {cause}"
+    ))
 }
 
-fn read(path: &Path) -> Result<String, AccessError> {
-    let text =
-        kagetsu_files::read_text(path).map_err(|error| AccessError::Read(path.into(), error))?;
+fn read(path: &Path) -> Result<String, ConnectError> {
+    let text = kagetsu_files::read_text(path).map_err(|error| {
+        let file = path.display();
+        ConnectError::Refused(format!(
+            "cannot read the token file {file}: {error}; `kagetsu token new` makes a token"
+        ))
+    })?;
     if is_readable_by_others(path) {
         let file = path.display();
         tracing::warn!("other users can read the token in {file}; `chmod 600 {file}` prevents it");

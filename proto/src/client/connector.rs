@@ -1,5 +1,6 @@
 //! Connections to a coordinator.
 
+use std::fmt::Display;
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -19,6 +20,7 @@ use super::credentials::Credentials;
 use super::http2_preface::{OtherProtocol, PrefaceError, exchange};
 use super::proxy;
 use super::tls;
+use crate::tls_files::TlsError;
 
 /// The longest message, in bytes.
 pub const MESSAGE_LIMIT: usize = 4 << 20;
@@ -56,45 +58,33 @@ pub enum ConnectError {
         quote(.0)
     )]
     Url(String),
-    /// There is no answer at the address.
-    #[error(
-        "no coordinator answers at {url}; start one with `kagetsu-coordinator --book DIR`, or check the address ({cause})"
-    )]
-    Unreachable {
-        /// The address.
-        url: String,
-        /// The failure of the network.
-        cause: String,
-    },
-    /// The file with the address does not exist, or is empty.
-    #[error("no coordinator has written its address to {0} yet: that file {1}")]
-    NoAddress(String, &'static str),
-    /// The file with the address cannot be used.
-    #[error("{file}, whose first line must be a coordinator's URL, {cause}")]
-    AddressFile {
-        /// The file.
-        file: String,
-        /// The fault, and the way out.
-        cause: String,
-    },
-    /// A server answers that cannot be used.
-    #[error("no connection to the coordinator at {url}: {cause}")]
-    Refused {
-        /// The address.
-        url: String,
-        /// The fault, and the way out.
-        cause: String,
-    },
+    /// No coordinator answers yet, or its address is not known yet.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The settings here or at the server are wrong.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl ConnectError {
+    /// Returns the error for an address that gives no answer, and the failure of the network.
+    pub fn unreachable(url: &str, cause: impl Display) -> Self {
+        Self::Unreachable(format!(
+            "no coordinator answers at {url}; start one with `kagetsu-coordinator --book DIR`, or \
+             check the address ({cause})"
+        ))
+    }
+
     /// Whether a retry fails in the same way until the settings change here or at the coordinator.
     #[must_use]
     pub const fn is_permanent(&self) -> bool {
-        match self {
-            Self::Url(_) | Self::AddressFile { .. } | Self::Refused { .. } => true,
-            Self::Unreachable { .. } | Self::NoAddress(..) => false,
-        }
+        !matches!(self, Self::Unreachable(_))
+    }
+}
+
+impl From<TlsError> for ConnectError {
+    fn from(error: TlsError) -> Self {
+        Self::Refused(error.to_string())
     }
 }
 
@@ -112,17 +102,17 @@ impl Connector {
     ///
     /// # Errors
     /// [`ConnectError::Url`] for text that is no URL, and the errors of `tls`.
-    pub(super) fn to_address<E: From<ConnectError>>(
+    pub(super) fn to_address(
         url: &str,
-        tls: impl FnOnce() -> Result<tls::Client, E>,
-    ) -> Result<Self, E> {
+        tls: impl FnOnce() -> Result<tls::Client, ConnectError>,
+    ) -> Result<Self, ConnectError> {
         let no_url = || ConnectError::Url(url.to_string());
         let channel = Endpoint::from_shared(url.to_string()).map_err(|_| no_url())?;
         let host: Arc<str> = channel.uri().host().ok_or_else(no_url)?.into();
         let tls = match channel.uri().scheme_str() {
             Some("http") => None,
             Some("https") => Some(tls()?),
-            _ => return Err(no_url().into()),
+            _ => return Err(no_url()),
         };
         let named_port = channel.uri().port_u16();
         // The library ignores the text of a port that is out of range.
@@ -131,7 +121,7 @@ impl Connector {
         if named_port.is_none()
             && after_host.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
         {
-            return Err(no_url().into());
+            return Err(no_url());
         }
         let (interval, timeout) = keepalive();
         let channel = channel
@@ -211,10 +201,7 @@ async fn open(
     channel
         .connect_with_connector(connect)
         .await
-        .map_err(|error| ConnectError::Unreachable {
-            url: channel.uri().to_string(),
-            cause: root_cause(&error),
-        })
+        .map_err(|error| ConnectError::unreachable(&channel.uri().to_string(), root_cause(&error)))
 }
 
 /// A coordinator's address.
@@ -282,17 +269,14 @@ impl CoordinatorEndpoint {
                 self.port
             );
         }
-        ConnectError::Unreachable {
-            url: self.url.clone(),
-            cause,
-        }
+        ConnectError::unreachable(&self.url, cause)
     }
 
-    fn refused(&self, cause: impl Into<String>) -> ConnectError {
-        ConnectError::Refused {
-            url: self.url.clone(),
-            cause: cause.into(),
-        }
+    fn refused(&self, cause: &str) -> ConnectError {
+        let url = &self.url;
+        ConnectError::Refused(format!(
+            "no connection to the coordinator at {url}: {cause}"
+        ))
     }
 
     fn tls_error(&self, error: &io::Error) -> ConnectError {
@@ -301,7 +285,7 @@ impl CoordinatorEndpoint {
             .as_ref()
             .and_then(|tls| tls.explain(&self.host, error));
         match cause {
-            Some(cause) => self.refused(cause),
+            Some(cause) => self.refused(&cause),
             None => self.unreachable(error),
         }
     }

@@ -9,7 +9,7 @@ mod proxy;
 mod status;
 mod tls;
 
-pub use access::{Access, AccessError};
+pub use access::Access;
 pub use connector::{AuthenticatedChannel, ConnectError, Connector, MESSAGE_LIMIT, keepalive};
 pub use credentials::Credentials;
 pub use leading::LEADER_HEADER;

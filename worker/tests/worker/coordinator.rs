@@ -132,10 +132,8 @@ impl Coordinator {
                     Ok::<_, std::io::Error>(TokioIo::new(near))
                 }
             });
-            let unreachable = |cause: tonic::transport::Error| ConnectError::Unreachable {
-                url: "the test".into(),
-                cause: cause.to_string(),
-            };
+            let unreachable =
+                |cause: tonic::transport::Error| ConnectError::unreachable("the test", cause);
             async move {
                 Endpoint::from_static("http://test")
                     .connect_with_connector(connect)
