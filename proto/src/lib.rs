@@ -19,8 +19,8 @@ pub use client::{
     MESSAGE_LIMIT, explain, is_transient, keepalive,
 };
 pub use messages::{
-    FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS, NameError, ProtocolVersion, WireError,
-    check_name, version_numbers,
+    FIRST_CALIBRATION_TASK, MAX_MOVES, MAX_ROOTS, ProtocolVersion, WireError, check_name,
+    version_numbers,
 };
 pub use retry_info::{exhausted, invalid, retry_after};
 pub use server::{

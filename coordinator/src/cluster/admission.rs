@@ -6,7 +6,7 @@ use std::time::Duration;
 use kagetsu_proto::v1::to_worker::Message;
 use kagetsu_proto::{PROTOCOL, v1};
 use kagetsu_schedule::{Capacity, TaskId, WorkerId};
-use kagetsu_verification::{Admission, Class, Profile, Refused};
+use kagetsu_verification::{Admission, Class, Profile};
 use tonic::Status;
 
 use super::applicant::{Applicant, HeldTasks};
@@ -22,7 +22,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// For a worker whose answers cannot be verified.
-    pub(crate) fn apply(&mut self, worker: WorkerId, info: &Profile) -> Result<(), Refused> {
+    pub(crate) fn apply(&mut self, worker: WorkerId, info: &Profile) -> Result<(), String> {
         let now = self.clock();
         match self.verification.connect(now, worker, info.clone())? {
             Admission::Admitted => {

@@ -52,34 +52,23 @@ pub struct EngineAddress {
     pub arguments: Vec<String>,
 }
 
-/// Text that is not an engine's address.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AddressError {
-    /// The text has no known protocol before the first colon.
-    #[error(
-        "'{0}' does not begin with gomocup:, uci: or ucci:, as in uci:/usr/games/fairy-stockfish"
-    )]
-    Protocol(String),
-    /// The text has no command after the protocol.
-    #[error("'{0}' names no program, or a quote in it does not end")]
-    Command(String),
-    /// An option lacks its name or its value.
-    #[error("'{0}' is no option; write it as NAME=VALUE, as in Hash=64")]
-    Option(String),
-}
-
 impl FromStr for EngineAddress {
-    type Err = AddressError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, AddressError> {
-        let wrong = || AddressError::Protocol(text.to_string());
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "'{text}' does not begin with gomocup:, uci: or ucci:, as in \
+                 uci:/usr/games/fairy-stockfish"
+            )
+        };
         let (name, command) = text.split_once(':').ok_or_else(wrong)?;
         let protocol = Protocol::named(name).ok_or_else(wrong)?;
         let words = shlex::split(command).unwrap_or_default();
         let mut words = words.into_iter();
         let program = words.next().filter(|program| !program.is_empty());
-        let program = program.ok_or_else(|| AddressError::Command(text.to_string()))?;
+        let program = program
+            .ok_or_else(|| format!("'{text}' names no program, or a quote in it does not end"))?;
         Ok(Self {
             protocol,
             program,
@@ -98,14 +87,16 @@ pub struct OptionValue {
 }
 
 impl FromStr for OptionValue {
-    type Err = AddressError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, AddressError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let is_line = !text.contains(['\n', '\r']);
         let parts = text
             .split_once('=')
             .filter(|(name, _)| is_line && !name.trim().is_empty());
-        let (name, value) = parts.ok_or_else(|| AddressError::Option(text.to_string()))?;
+        let (name, value) = parts.ok_or_else(|| {
+            format!("'{text}' is no option; write it as NAME=VALUE, as in Hash=64")
+        })?;
         Ok(Self {
             name: name.trim().into(),
             value: value.into(),

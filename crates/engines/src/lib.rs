@@ -40,6 +40,6 @@ mod session;
 pub mod uci;
 mod verdicts;
 
-pub use address::{AddressError, EngineAddress, EngineSettings, OptionValue, Protocol};
+pub use address::{EngineAddress, EngineSettings, OptionValue, Protocol};
 pub use engine::External;
 pub use fault::{Fault, FaultKind};

@@ -42,4 +42,4 @@ pub use conform::{AnswerFault, AnswerLimits, conform, max_plausible_nodes};
 pub use decision::{Decision, Replay, Ticket};
 pub use machine::{Verification, VerificationOptions};
 pub use quarantine::{Quarantine, QuarantinedWorker, Scope};
-pub use worker::{Admission, Class, Profile, Refused, WorkerTrust};
+pub use worker::{Admission, Class, Profile, WorkerTrust};

@@ -11,7 +11,7 @@ use kagetsu_schedule::WorkerId;
 use crate::machine::Verification;
 use crate::worker::{WorkerRecord, WorkerStanding};
 use crate::{
-    Admission, Class, Decision, Profile, Quarantine, QuarantinedWorker, Refused, Scope, WorkerTrust,
+    Admission, Class, Decision, Profile, Quarantine, QuarantinedWorker, Scope, WorkerTrust,
 };
 
 /// Workers on record, connected or not.
@@ -29,21 +29,33 @@ impl Verification {
         now: Duration,
         worker: WorkerId,
         profile: Profile,
-    ) -> Result<Admission, Refused> {
+    ) -> Result<Admission, String> {
         if self.options.trusts_all {
             let record = WorkerRecord::new(profile, WorkerStanding::Admitted);
             self.records.insert(worker, record);
             return Ok(Admission::Admitted);
         }
         if profile.plays.is_empty() {
-            return Err(Refused::Variants);
+            return Err(
+                "the coordinator has no calibration question for any variant that this worker \
+                 names, so it cannot tell whether its answers are right"
+                    .into(),
+            );
         }
         if profile.class == Class::Volunteer {
             if !self.can_verify(&profile.engine) {
-                return Err(Refused::Engine(profile.engine));
+                return Err(format!(
+                    "a volunteer must run an engine that the coordinator or one of the operator's \
+                     workers runs, so that its answers can be verified; '{}' is not one",
+                    profile.engine
+                ));
             }
             if profile.threads != 1 {
-                return Err(Refused::Threads(profile.threads));
+                return Err(format!(
+                    "a volunteer searches with one thread, so that its answers can be repeated, \
+                     and not with {}; give --threads 1, and --slots for more searches at a time",
+                    profile.threads
+                ));
             }
         }
         self.make_room();

@@ -46,29 +46,6 @@ pub enum Admission {
     Quarantined,
 }
 
-/// The reason why a worker is not admitted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// A volunteer with this engine, with which nothing here could verify its answers.
-    #[error(
-        "a volunteer must run an engine that the coordinator or one of the operator's workers \
-         runs, so that its answers can be verified; '{0}' is not one"
-    )]
-    Engine(Arc<str>),
-    /// A volunteer whose searches have so many threads, and so are not repeatable.
-    #[error(
-        "a volunteer searches with one thread, so that its answers can be repeated, and not with \
-         {0}; give --threads 1, and --slots for more searches at a time"
-    )]
-    Threads(u32),
-    /// A worker of variants in which it cannot be calibrated.
-    #[error(
-        "the coordinator has no calibration question for any variant that this worker names, so \
-         it cannot tell whether its answers are right"
-    )]
-    Variants,
-}
-
 /// A worker's record for lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerTrust {
