@@ -9,7 +9,7 @@
 use crate::SourceFile;
 
 /// Lines of Rust outside tests. The aim is 89,000.
-pub const MAX_SOURCE_LINES: usize = 102_300;
+pub const MAX_SOURCE_LINES: usize = 102_020;
 /// Lines of tests. The aim is 47,000.
 pub const MAX_TEST_LINES: usize = 59_500;
 /// Lines of the checker of proofs, which must be read to be trusted.
