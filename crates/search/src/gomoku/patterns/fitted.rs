@@ -14,7 +14,7 @@ use crate::networks::weights::places;
 /// Number of classes. Crosses that differ only in the order of their lines share a class.
 pub const CLASSES: usize = SHAPES * (SHAPES + 1) * (SHAPES + 2) * (SHAPES + 3) / 24;
 
-/// Sets of threats; see [`super::board::Board::flags`].
+/// Number of sets of threats.
 pub const FLAGS: usize = 512;
 
 /// The class of every cross.
