@@ -33,7 +33,7 @@ impl Nearest {
 
 impl Overview {
     /// Returns the part that is nearest to a position that the book does not hold. `line` is the
-    /// longest of [`Nearest::prefixes`] that it holds.
+    /// longest of [`Position::prefixes`] that it holds.
     #[must_use]
     pub fn nearest(&self, position: &Position, line: Option<Position>) -> Nearest {
         if let Some(line) = line {
