@@ -263,7 +263,7 @@ fn folder_without_write_permission_is_read() {
             .iter()
             .for_each(|line| refused(line));
     }
-    std::fs::set_permissions(scratch.folder(), Permissions::from_mode(0)).expect("our own");
+    std::fs::set_permissions(scratch.folder(), Permissions::from_mode(0o0)).expect("our own");
     let lines = ["stats", "check", "repair", "backup --to /nowhere"];
     lines.iter().for_each(|line| refused(line));
     std::fs::set_permissions(scratch.folder(), Permissions::from_mode(0o755)).expect("our own");
