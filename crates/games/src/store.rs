@@ -266,8 +266,8 @@ impl GameStore {
 
     /// Returns the numbers of games that passed a position, for each position behind it, by the
     /// codes of their results: unknown, won by the first side, drawn, won by the second. A game
-    /// counts once; with a half-life in years it counts half as much for each such time that it is older than
-    /// the newest of these games, and a game without a year as much as the oldest.
+    /// counts once; with a half-life in years it counts half as much for each such time that it is
+    /// older than the newest of these games, and a game without a year as much as the oldest.
     ///
     /// # Errors
     /// If the file cannot be read.
