@@ -37,7 +37,10 @@ impl GameResult {
     }
 
     pub(crate) fn of_code(code: i64) -> Self {
-        Self::CODES[code.clamp(0, 3) as usize].0
+        let known = usize::try_from(code)
+            .ok()
+            .and_then(|at| Self::CODES.get(at));
+        known.map_or(Self::Unknown, |known| known.0)
     }
 
     /// Returns the result as PGN writes it.

@@ -307,10 +307,8 @@ impl GameStore {
                 results.push((next, [0.0; 4]));
                 results.len() - 1
             });
-            let code = usize::try_from(result).unwrap_or_default();
-            if let Some(count) = results[at].1.get_mut(code) {
-                *count += weight * games as f64;
-            }
+            let code = GameResult::of_code(result).code();
+            results[at].1[code as usize] += weight * games as f64;
         }
         Ok(results)
     }

@@ -60,14 +60,23 @@ impl<'a> GameResults<'a> {
 
     /// Counts the games of moves without a value: a book keeps the greatest count of its imports.
     /// The most frequent of moves that mirror each other gets all games that the others lack.
-    pub(crate) fn counted(&self, answer: &Answer) -> Answer {
+    pub(crate) fn counted(&self, answer: Answer) -> Answer {
+        if self.moves.is_empty() {
+            return answer;
+        }
+        let silent = answer.verdicts().iter().filter(|(_, v)| v.is_silent());
+        let silent: Vec<_> = silent
+            .filter_map(|(m, v)| Some((self.next(*m)?, *m, v.nodes)))
+            .collect();
         answer.changed(|m, verdict| {
-            let results = self.found(m);
-            let images = answer.verdicts().iter();
-            let images = images.filter(|(image, v)| v.is_silent() && self.found(*image) == results);
-            let first = images.clone().max_by_key(|(_, v)| v.nodes);
-            if let Some((_, counts)) = results.filter(|_| first.is_some_and(|first| first.0 == m)) {
-                let others = images.map(|(_, v)| v.nodes).sum::<u64>() - verdict.nodes;
+            let Some((next, ..)) = silent.iter().find(|(_, known, _)| *known == m) else {
+                return;
+            };
+            let images = silent.iter().filter(|(image, ..)| image == next);
+            let first = images.clone().max_by_key(|(.., nodes)| *nodes);
+            let is_first = first.is_some_and(|(_, first, _)| *first == m);
+            if let Some((_, counts)) = self.of_key(*next).filter(|_| is_first) {
+                let others = images.map(|(.., nodes)| nodes).sum::<u64>() - verdict.nodes;
                 let games = counts.iter().sum::<f64>() as u64;
                 verdict.nodes = games.saturating_sub(others);
             }
@@ -81,14 +90,18 @@ impl<'a> GameResults<'a> {
         json.with_games(self.all(), of_move)
     }
 
-    fn found(&self, m: Move) -> Option<&(Key, [f64; 4])> {
-        let next = self.at.play(m).ok()?.key();
+    /// Returns the key of the position behind a move.
+    fn next(&self, m: Move) -> Option<Key> {
+        self.at.play(m).ok().map(|next| next.key())
+    }
+
+    fn of_key(&self, next: Key) -> Option<&(Key, [f64; 4])> {
         self.moves.iter().find(|(known, _)| *known == next)
     }
 
     /// Returns wins, draws and losses of the side to move, with their weights.
     fn weights(&self, m: Move) -> [f64; 3] {
-        let found = self.found(m);
+        let found = self.next(m).and_then(|next| self.of_key(next));
         found.map_or([0.0; 3], |(_, counts)| self.of_side(counts))
     }
 
@@ -122,10 +135,12 @@ impl<'a> GameResults<'a> {
         let points = wins + draws / 2.0;
         let mean = if games > 0.0 { points / games } else { 0.5 };
         // People play one of two moves that mirror each other.
-        let next = |m: Move| self.at.play(m).ok().map(|next| next.key());
+        let played = answer.verdicts().iter();
+        let played: Vec<_> = played.map(|(m, v)| (self.next(*m), v.nodes)).collect();
         let is_rarer = |m: Move, nodes: u64| {
-            let mut played = answer.verdicts().iter();
-            played.any(|(image, often)| often.nodes > nodes && next(*image) == next(m))
+            let own = self.next(m);
+            let mut images = played.iter().filter(|(image, _)| *image == own);
+            images.any(|(_, often)| *often > nodes)
         };
         let valued = |(m, verdict): &(Move, Verdict)| {
             if is_rarer(*m, verdict.nodes) {
@@ -250,7 +265,7 @@ mod tests {
         });
         let next = start.play(moves[0]).expect("legal").key();
         let games = GameResults::new(&start, vec![(next, [1.0, 2.0, 3.0, 4.0])]);
-        let counted = games.counted(&silent);
+        let counted = games.counted(silent);
         let nodes = moves.map(|m| counted.get(m).expect("it was made").nodes);
         assert_eq!(nodes, [9, 1, 0]);
         // A server gives each move that mirrors another its games, too.

@@ -61,7 +61,7 @@ impl<'a> BookAnswer<'a> {
             // A server has counted its games.
             answer: match source {
                 Source::Server(_) => answer,
-                _ => results.counted(&answer),
+                _ => results.counted(answer),
             },
             notes,
             results,
