@@ -90,13 +90,13 @@ def main(path, small, column=0, row=0):
 
     def answers(node, turn):
         for replies, to, by in nodes[node][1]:
-            to_turn, left = (0, by) if is_centred else (symmetries.after[by][turn], 0)
+            to_turn, symmetry = (0, by) if is_centred else (symmetries.after[by][turn], 0)
             if names[to_turn][nodes[to][0]] is None:
                 continue
             kept = ["*" if at is None else names[turn][at] for at in replies]
             kept = [reply for reply in kept if reply]
             if kept:
-                yield kept, (to, to_turn), left
+                yield kept, (to, to_turn), symmetry
 
     # The turns in which a node is written, where the new board has none of these symmetries.
     turns = [set() for _ in nodes]
@@ -115,8 +115,8 @@ def main(path, small, column=0, row=0):
             own = nodes[node][0]
             words = ["-" if own is None else names[turn][own]]
             shared = {}
-            for kept, to, left in answers(node, turn):
-                number = f"{numbers[to]}/{left}" if left else f"{numbers[to]}"
+            for kept, to, symmetry in answers(node, turn):
+                number = f"{numbers[to]}/{symmetry}" if symmetry else f"{numbers[to]}"
                 shared.setdefault(number, []).extend(kept)
             words += [f"{','.join(kept)}>{number}" for number, kept in shared.items()]
             numbers[node, turn] = len(numbers) + 1
