@@ -195,7 +195,7 @@ impl Args {
             return Ok(Opened::Folder(book, place));
         }
         let is_interrupted = args.interrupted.load(Ordering::Relaxed);
-        ensure!(!is_interrupted, "interrupted; the book is whole");
+        ensure!(!is_interrupted, "stopped; the book has the whole file");
         Ok(Opened::Folder(book, String::new()))
     }
 
